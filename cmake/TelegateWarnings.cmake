@@ -1,0 +1,25 @@
+# One target carries the flags that every target of ours is built with.
+add_library(telegate_warnings INTERFACE)
+target_compile_options(telegate_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror)
+if(TELEGATE_NATIVE)
+  target_compile_options(telegate_warnings INTERFACE -march=native)
+endif()
+
+# Sanitizers and coverage change the ABI of what they touch, so they apply to everything, not to one target.
+if(TELEGATE_SANITIZERS)
+  add_compile_options(-fsanitize=${TELEGATE_SANITIZERS} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TELEGATE_SANITIZERS})
+endif()
+if(TELEGATE_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()
+if(TELEGATE_LTO)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+
+find_program(TELEGATE_CCACHE ccache)
+if(TELEGATE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TELEGATE_CCACHE}")
+endif()

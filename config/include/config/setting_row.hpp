@@ -1,0 +1,106 @@
+#pragma once
+
+#include "config/settings.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+
+/// What a setting may be. The kind of rule is the type of the setting.
+struct BooleanRule {};
+struct WholeRule {
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+    bool zero_is_default = false;  // 0 is accepted besides the range and stands for the default
+};
+struct RealRule {
+    double min = 0;
+    double max = 0;
+};
+struct ChoiceRule {
+    std::span<const std::string_view> choices = {};
+};
+/// Choices separated by commas: at least one, none twice.
+struct ListRule {
+    std::span<const std::string_view> choices = {};
+};
+/// Text without control bytes that begins with one of `prefixes`, if there are any, and does not end there.
+struct TextRule {
+    std::span<const std::string_view> prefixes = {};
+    std::string_view allowed = {};  // in words
+};
+/// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost.
+struct ListenRule {};
+using SettingRule = std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, TextRule, ListenRule>;
+
+/// Where the value of a setting lives.
+struct ListenSlot {
+    std::string* host = nullptr;
+    std::int64_t* port = nullptr;
+};
+using SettingSlot = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*, ListenSlot>;
+
+/// The struct that a section fills: the section of a row decides which one it is.
+using SettingOwner = std::variant<Settings*, PublishSettings*, DeviceSettings*>;
+
+/// Whether a running gateway can take a new value, or only a new start can.
+enum class Applies : std::uint8_t { live, restart };
+[[nodiscard]] std::string_view to_string(Applies applies) noexcept;
+
+/// One setting: everything that parsing, validation, printing and documentation need to know about it.
+struct SettingRow {
+    std::string_view section = {};
+    std::string_view driver = {};  // in [device]: the driver that has this key; "" for all
+    std::string_view key = {};
+    SettingRule rule = {};
+    std::string_view unit = {};  // "" for none
+    Applies applies = Applies::restart;
+    bool required = false;        // in every section of its kind
+    std::string_view unset = {};  // what stands in when the key is absent, where that is not a value of its own
+    std::string_view meaning = {};
+    SettingSlot (*slot)(const SettingOwner& owner) = nullptr;
+};
+
+/// One kind of section.
+struct SectionRow {
+    std::string_view name = {};
+    std::size_t count_max = 1;  // more than one: each has a name of its own, [name "NAME"]
+    std::string_view meaning = {};
+
+    [[nodiscard]] constexpr bool named() const noexcept { return count_max > 1; }
+};
+
+/// A value of every kind of owner, all defaults: for printing defaults and for checking values nobody keeps.
+struct DefaultOwners {
+    Settings settings;
+    PublishSettings publish;
+    DeviceSettings device;
+
+    [[nodiscard]] SettingOwner of(std::string_view section) noexcept;
+};
+
+/// "whole number", "yes or no", ...
+[[nodiscard]] std::string_view type_text(const SettingRow& row) noexcept;
+
+/// What may be written, as it stands in messages: "a whole number without unit, 1 to 3600000".
+[[nodiscard]] std::string allowed_text(const SettingRow& row);
+
+/// The value as it would be written in a file; `unset` where the row has one and the value is not set.
+[[nodiscard]] std::string value_text(const SettingRow& row, const SettingOwner& owner);
+
+/// The same for the default; "" where there is none.
+[[nodiscard]] std::string default_text(const SettingRow& row);
+
+/// Stores `text` as the value of `row` in `owner`. Returns what is wrong and what is allowed, and stores nothing, when
+/// it is not allowed. `owner` must be of the kind of the row's section.
+[[nodiscard]] std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner,
+                                                std::string_view text);
+
+}  // namespace telegate

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// Where a section stands, for faults that only show when its values are used.
+struct SettingsPlace {
+    std::string file;
+    std::size_t line = 0;  // from 1
+};
+
+/// What the settings file says, as plain values within their ranges. Defaults are the values given here; ranges,
+/// units and meanings are in the settings table (config/src/settings_table.cpp).
+struct HostSettings {
+    bool per_core = false;
+    std::string proc_root = "/proc";
+    std::string sys_root = "/sys";
+};
+
+struct SimulatedSettings {
+    std::vector<std::string> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
+    std::int64_t seed = 1;
+    double amplitude = 10.0;
+    double offset = 20.0;
+    std::int64_t period_ms = 10'000;
+    double error_probability = 0.0;
+    double hang_probability = 0.0;
+    std::int64_t hang_time_ms = 5'000;
+    double stuck_probability = 0.0;
+    std::int64_t stuck_time_ms = 5'000;
+    double burst_probability = 0.0;
+    std::int64_t burst_samples = 100;
+};
+
+struct DeviceSettings {
+    std::string name;
+    SettingsPlace place;
+    std::string driver;            // "host" or "simulated"
+    std::int64_t interval_ms = 0;  // 0: sampling_interval_ms
+    std::int64_t errors_before_safe = 10;
+    bool autostart = true;
+    HostSettings host;            // meaningful when driver is "host"
+    SimulatedSettings simulated;  // meaningful when driver is "simulated"
+};
+
+struct PublishSettings {
+    std::string name;
+    SettingsPlace place;
+    std::string endpoint;
+};
+
+struct Settings {
+    std::int64_t sampling_interval_ms = 100;
+    std::int64_t queue_size = 1'024;
+    std::string queue_policy = "drop_oldest";
+    std::string log_level = "info";
+    std::string rest_host = "127.0.0.1";
+    std::int64_t rest_port = 8'080;
+    std::vector<PublishSettings> publish;
+    std::vector<DeviceSettings> devices;
+};
+
+}  // namespace telegate

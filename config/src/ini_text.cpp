@@ -1,0 +1,184 @@
+#include "ini_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\f\v";
+
+std::string_view trimmed(std::string_view text) noexcept {
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+bool is_comment(std::string_view line) noexcept {
+    const std::string_view text = trimmed(line);
+    return !text.empty() && (text.front() == '#' || text.front() == ';');
+}
+
+/// Cuts a text into lines and joins those that belong together.
+class LineReader {
+  public:
+    LineReader(std::string_view text, ProblemList& problems) : rest_(text), problems_(problems) {}
+
+    /// The next line that holds something, trimmed and valid until the next call; nullopt at the end.
+    std::optional<std::string_view> next() {
+        while (!rest_.empty()) {
+            joined_.clear();
+            if (join() && !trimmed(joined_).empty()) {
+                return trimmed(joined_);
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// Where the line that next() gave begins.
+    [[nodiscard]] std::size_t line() const noexcept { return first_line_; }
+
+  private:
+    std::string_view take_line() noexcept {
+        ++last_line_;
+        const std::size_t end = rest_.find('\n');
+        std::string_view line = rest_.substr(0, end);
+        rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+        if (!line.empty() && line.back() == '\r') {
+            line.remove_suffix(1);
+        }
+        return line;
+    }
+
+    /// One line with those that continue it; comments in between are skipped. False when it is too long.
+    bool join() {
+        first_line_ = last_line_ + 1;
+        std::size_t size = 0;
+        bool continues = true;
+        while (continues && !rest_.empty()) {
+            const std::string_view line = take_line();
+            if (is_comment(line) && line.size() <= ini_line_bytes_max) {
+                continues = size > 0;
+                continue;
+            }
+            continues = !line.empty() && line.back() == '\\';
+            size += line.size();
+            append(continues ? line.substr(0, line.size() - 1) : line, size);
+            joined_ += continues ? " " : "";
+        }
+        if (continues) {
+            problems_.add(last_line_, "", "the backslash at the end joins a next line, but there is none");
+        }
+        if (size > ini_line_bytes_max) {
+            problems_.add(first_line_, "",
+                          "the line has " + std::to_string(size) + " bytes, allowed are at most " +
+                              std::to_string(ini_line_bytes_max) + " with those that continue it");
+        }
+        return size <= ini_line_bytes_max;
+    }
+
+    void append(std::string_view text, std::size_t size) {
+        if (size <= ini_line_bytes_max) {
+            joined_ += text;
+        }
+    }
+
+    std::string_view rest_;
+    ProblemList& problems_;
+    std::string joined_;
+    std::size_t first_line_ = 0;
+    std::size_t last_line_ = 0;
+};
+
+/// `line` begins with a bracket. nullopt when it is not a section header.
+std::optional<IniSection> parse_header(std::string_view line) {
+    if (line.back() != ']') {
+        return std::nullopt;
+    }
+    const std::string_view inner = trimmed(line.substr(1, line.size() - 2));
+    const std::size_t quote = inner.find('"');
+    const std::string_view kind = trimmed(inner.substr(0, quote));
+    if (kind.empty() || kind.find_first_of(" \t[]") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    IniSection section;
+    section.kind = kind;
+    if (quote != std::string_view::npos) {
+        const std::string_view name = inner.substr(quote + 1);
+        if (name.empty() || name.find('"') != name.size() - 1) {
+            return std::nullopt;
+        }
+        section.name = name.substr(0, name.size() - 1);
+    }
+    return section;
+}
+
+/// nullopt when `line` is not "key = value".
+std::optional<IniEntry> parse_entry(std::string_view line) {
+    const std::size_t equals = line.find('=');
+    const std::string_view key = trimmed(line.substr(0, equals));
+    if (equals == std::string_view::npos || key.empty()) {
+        return std::nullopt;
+    }
+    return IniEntry{.line = 0, .key = std::string(key), .value = std::string(trimmed(line.substr(equals + 1)))};
+}
+
+/// Whether `text` is a text of a size that is worth reading.
+bool is_text(std::string_view text, ProblemList& problems) {
+    if (text.size() > ini_text_bytes_max) {
+        problems.add(
+            0, "",
+            "is too large for a settings file, allowed are at most " + std::to_string(ini_text_bytes_max) + " bytes");
+        return false;
+    }
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+        const auto newlines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
+        problems.add(static_cast<std::size_t>(newlines) + 1, "",
+                     "holds a zero byte, so this is not a text file; allowed is text in UTF-8");
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string IniSection::title() const {
+    if (kind.empty()) {
+        return "the lines before the first section";
+    }
+    return "[" + printable(kind) + (name ? " " + quoted(*name) : "") + "]";
+}
+
+std::vector<IniSection> read_ini(std::string_view text, ProblemList& problems) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    std::vector<IniSection> sections(1);
+    if (!is_text(text, problems)) {
+        return sections;
+    }
+    text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+    LineReader lines(text, problems);
+    bool readable = true;  // false below a header that could not be read
+    while (const std::optional<std::string_view> line = lines.next()) {
+        if (line->front() == '[') {
+            std::optional<IniSection> section = parse_header(*line);
+            readable = section.has_value();
+            if (readable) {
+                section->line = lines.line();
+                sections.push_back(std::move(*section));
+            } else {
+                problems.add(lines.line(), "",
+                             quoted(*line) + R"( is not a section, allowed is [section] or [section "NAME"] alone)");
+            }
+        } else if (std::optional<IniEntry> entry = parse_entry(*line); !entry) {
+            problems.add(lines.line(), "", quoted(*line) + " is not a setting, allowed is key = value");
+        } else if (readable) {
+            entry->line = lines.line();
+            sections.back().entries.push_back(std::move(*entry));
+        }
+    }
+    return sections;
+}
+
+}  // namespace telegate

@@ -1,0 +1,51 @@
+#include "listen_address.hpp"
+
+#include <arpa/inet.h>
+
+#include <charconv>
+
+namespace telegate {
+namespace {
+
+bool is_numeric_address(const std::string& host, int family) {
+    in6_addr address{};  // large enough for either family
+    return ::inet_pton(family, host.c_str(), &address) == 1;
+}
+
+std::optional<std::int64_t> parse_port(std::string_view text) {
+    std::uint16_t port = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, port);
+    if (error != std::errc{} || rest != end) {
+        return std::nullopt;
+    }
+    return port;
+}
+
+}  // namespace
+
+std::optional<ListenAddress> parse_listen_address(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const std::optional<std::int64_t> port = parse_port(text.substr(colon + 1));
+    std::string host(text.substr(0, colon));
+    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (bracketed) {
+        host = host.substr(1, host.size() - 2);
+    }
+    const bool known =
+        bracketed ? is_numeric_address(host, AF_INET6) : host == "localhost" || is_numeric_address(host, AF_INET);
+    if (!port || !known) {
+        return std::nullopt;
+    }
+    return ListenAddress{std::move(host), *port};
+}
+
+std::string listen_address_text(const std::string& host, std::int64_t port) {
+    const bool needs_brackets = host.find(':') != std::string::npos;
+    return (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+}  // namespace telegate

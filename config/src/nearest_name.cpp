@@ -1,0 +1,65 @@
+#include "nearest_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool same(char a, char b) noexcept {
+    return lower(a) == lower(b);
+}
+
+/// Row by row over the table of prefix distances; a swap needs the row before the previous one too.
+/// Both texts are at most name_bytes_max long.
+std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
+    using Row = std::array<std::size_t, name_bytes_max + 1>;
+    Row before{};
+    Row above{};
+    Row row{};
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+        above[j] = j;
+    }
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = above[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
+                row[j] = std::min(row[j], before[j - 2] + 1);
+            }
+        }
+        before = above;
+        above = row;
+    }
+    return above[b.size()];
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {
+    std::string_view nearest;
+    if (text.empty() || text.size() > name_bytes_max) {
+        return nearest;
+    }
+    std::size_t least = std::max<std::size_t>(1, text.size() / 3) + 1;
+    for (const std::string_view name : names) {
+        if (name.size() > name_bytes_max) {
+            continue;
+        }
+        const std::size_t distance = edit_distance(text, name);
+        if (distance < least) {
+            least = distance;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+}  // namespace telegate

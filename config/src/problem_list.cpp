@@ -1,0 +1,66 @@
+#include "problem_list.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t printable_bytes_max = 80;
+
+bool is_inside_utf8_sequence(char c) noexcept {
+    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80;
+}
+
+/// At most printable_bytes_max bytes, and no half of a character.
+std::string_view cut(std::string_view text) noexcept {
+    std::size_t size = std::min(text.size(), printable_bytes_max);
+    while (size > 0 && size < text.size() && is_inside_utf8_sequence(text[size])) {
+        --size;
+    }
+    return text.substr(0, size);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const std::string_view shown = cut(text);
+    std::string out;
+    for (const char c : shown) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f) {
+            out += {'\\', 'x', digits[byte >> 4U], digits[byte & 0x0fU]};
+        } else {
+            out += c;
+        }
+    }
+    return shown.size() < text.size() ? out + "..." : out;
+}
+
+std::string quoted(std::string_view text) {
+    return '"' + printable(text) + '"';
+}
+
+void ProblemList::add(std::size_t line, std::string_view key, std::string what) {
+    if (problems_.size() == problems_max) {
+        ++left_out_;
+        return;
+    }
+    problems_.push_back({.file = file_, .line = line, .key = std::string(key), .what = std::move(what)});
+}
+
+void ProblemList::throw_if_any() {
+    if (problems_.empty()) {
+        return;
+    }
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const SettingsProblem& a, const SettingsProblem& b) { return a.line < b.line; });
+    if (left_out_ > 0) {
+        problems_.push_back(
+            {.file = file_, .line = 0, .key = "", .what = std::to_string(left_out_) + " more problems are not listed"});
+    }
+    throw SettingsError(std::move(problems_));
+}
+
+}  // namespace telegate

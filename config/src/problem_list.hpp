@@ -1,0 +1,41 @@
+#pragma once
+
+#include "config/load.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// Text from outside, fit for a terminal: control bytes as \xNN, cut when it is long.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// The same in double quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+/// The problems of one load.
+///
+/// Threads: one.
+/// Limits:  problems_max are kept, the rest is counted: a file of nonsense does not fill the screen or the memory.
+/// Failure: throw_if_any() throws SettingsError; nothing else can fail.
+class ProblemList {
+  public:
+    static constexpr std::size_t problems_max = 200;
+
+    explicit ProblemList(std::string file) : file_(std::move(file)) {}
+
+    void add(std::size_t line, std::string_view key, std::string what);
+
+    [[nodiscard]] const std::string& file() const noexcept { return file_; }
+
+    /// Throws what has been added, in order of line.
+    void throw_if_any();
+
+  private:
+    std::string file_;
+    std::vector<SettingsProblem> problems_;
+    std::size_t left_out_ = 0;
+};
+
+}  // namespace telegate

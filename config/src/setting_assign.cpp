@@ -1,0 +1,177 @@
+#include "config/setting_row.hpp"
+#include "listen_address.hpp"
+#include "nearest_name.hpp"
+#include "overloaded.hpp"
+#include "problem_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Fault = std::optional<std::string>;  // what is wrong with a value
+
+template <class Value>
+Value& value_at(const SettingSlot& slot) {
+    return *std::get<Value*>(slot);
+}
+
+bool contains(std::span<const std::string_view> names, std::string_view name) noexcept {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string not_a_choice(std::span<const std::string_view> choices, std::string_view text) {
+    const std::string_view near = nearest_name(text, choices);
+    return quoted(text) + " is not a choice" + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
+}
+
+std::string_view without_blanks(std::string_view text) noexcept {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+/// Comma-separated parts without the blanks around them.
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
+        parts.push_back(without_blanks(text.substr(0, comma)));
+        text.remove_prefix(comma + 1);
+    }
+    parts.push_back(without_blanks(text));
+    return parts;
+}
+
+Fault assign_boolean(bool& value, std::string_view text) {
+    constexpr std::array<std::string_view, 4> truths{"1", "yes", "true", "on"};
+    constexpr std::array<std::string_view, 4> untruths{"0", "no", "false", "off"};
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (!contains(truths, lower) && !contains(untruths, lower)) {
+        return quoted(text) + " is neither yes nor no";
+    }
+    value = contains(truths, lower);
+    return std::nullopt;
+}
+
+Fault assign_whole(const WholeRule& rule, std::int64_t standard, std::int64_t& value, std::string_view text) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc::invalid_argument || rest != end) {
+        return quoted(text) + " is not a whole number";
+    }
+    if (error == std::errc{} && number == 0 && rule.zero_is_default) {
+        value = standard;
+        return std::nullopt;
+    }
+    if (error != std::errc{} || number < rule.min || number > rule.max) {
+        return quoted(text) + " is out of range";
+    }
+    value = number;
+    return std::nullopt;
+}
+
+Fault assign_real(const RealRule& rule, double& value, std::string_view text) {
+    double number = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc::invalid_argument || rest != end || !std::isfinite(number)) {
+        return quoted(text) + " is not a number";
+    }
+    if (error != std::errc{} || number < rule.min || number > rule.max) {
+        return quoted(text) + " is out of range";
+    }
+    value = number;
+    return std::nullopt;
+}
+
+Fault assign_choice(const ChoiceRule& rule, std::string& value, std::string_view text) {
+    if (!contains(rule.choices, text)) {
+        return not_a_choice(rule.choices, text);
+    }
+    value = text;
+    return std::nullopt;
+}
+
+Fault assign_list(const ListRule& rule, std::vector<std::string>& value, std::string_view text) {
+    std::vector<std::string> chosen;
+    for (const std::string_view part : split(text)) {
+        if (!contains(rule.choices, part)) {
+            return not_a_choice(rule.choices, part);
+        }
+        if (std::find(chosen.begin(), chosen.end(), part) != chosen.end()) {
+            return quoted(part) + " is there twice";
+        }
+        chosen.emplace_back(part);
+    }
+    value = std::move(chosen);
+    return std::nullopt;
+}
+
+Fault assign_text(const TextRule& rule, std::string& value, std::string_view text) {
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    };
+    const auto begins = [&](std::string_view prefix) {
+        return text.starts_with(prefix) && text.size() > prefix.size();
+    };
+    const bool begun =
+        rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
+    if (!begun || std::any_of(text.begin(), text.end(), is_control)) {
+        return quoted(text) + " is not allowed";
+    }
+    value = text;
+    return std::nullopt;
+}
+
+Fault assign_listen(const ListenSlot& slot, std::string_view text) {
+    std::optional<ListenAddress> address = parse_listen_address(text);
+    if (!address) {
+        return quoted(text) + " is not an address to listen on";
+    }
+    *slot.host = std::move(address->host);
+    *slot.port = address->port;
+    return std::nullopt;
+}
+
+std::int64_t default_whole(const SettingRow& row) {
+    DefaultOwners defaults;
+    return value_at<std::int64_t>(row.slot(defaults.of(row.section)));
+}
+
+}  // namespace
+
+std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text) {
+    const SettingSlot slot = row.slot(owner);
+    Fault fault = std::visit(
+        Overloaded{
+            [&](const BooleanRule&) { return assign_boolean(value_at<bool>(slot), text); },
+            [&](const WholeRule& rule) {
+                return assign_whole(rule, default_whole(row), value_at<std::int64_t>(slot), text);
+            },
+            [&](const RealRule& rule) { return assign_real(rule, value_at<double>(slot), text); },
+            [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
+            [&](const ListRule& rule) { return assign_list(rule, value_at<std::vector<std::string>>(slot), text); },
+            [&](const TextRule& rule) { return assign_text(rule, value_at<std::string>(slot), text); },
+            [&](const ListenRule&) {
+                return assign_listen(std::get<ListenSlot>(slot), text);
+            }},
+        row.rule);
+    if (fault) {
+        *fault += ", allowed: " + allowed_text(row);
+    }
+    return fault;
+}
+
+}  // namespace telegate

@@ -1,0 +1,156 @@
+#include "config/settings_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace telegate {
+namespace {
+
+using Names = std::string_view;
+
+constexpr std::array<Names, 6> log_levels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<Names, 3> queue_policies{"drop_oldest", "drop_newest", "block"};
+constexpr std::array<Names, 2> drivers{"host", "simulated"};
+constexpr std::array<Names, 6> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
+constexpr std::array<Names, 2> endpoint_schemes{"tcp://", "ipc://"};
+
+constexpr WholeRule interval{.min = 1, .max = 3'600'000};
+constexpr RealRule probability{.min = 0.0, .max = 1.0};
+constexpr RealRule level{.min = -1e9, .max = 1e9};
+constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://HOST:PORT or ipc://PATH"};
+constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
+// Whole numbers above this are not exact in the doubles of JSON readers.
+constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
+
+template <class Owner, class Value>
+Owner& owner_of(const SettingOwner& owner, Value Owner::*) {
+    return *std::get<Owner*>(owner);
+}
+
+/// The place of a member, or of a member of a member, in the owner that has it.
+template <auto first, auto... rest>
+SettingSlot slot(const SettingOwner& owner) {
+    return &((owner_of(owner, first).*first).*....*rest);
+}
+
+SettingSlot listen_slot(const SettingOwner& owner) {
+    Settings& settings = *std::get<Settings*>(owner);
+    return ListenSlot{&settings.rest_host, &settings.rest_port};
+}
+
+using S = Settings;
+using P = PublishSettings;
+using D = DeviceSettings;
+using H = HostSettings;
+using M = SimulatedSettings;
+
+constexpr std::array sections{
+    SectionRow{.name = "gateway", .meaning = "The gateway as a whole. These keys may also stand before any section."},
+    SectionRow{.name = "queue", .meaning = "The queue between the sampling threads and the subscribers."},
+    SectionRow{.name = "rest", .meaning = "The REST server that shows and steers the gateway."},
+    SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
+    SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
+};
+
+// clang-format off
+constexpr std::array settings{
+    SettingRow{.section = "gateway", .key = "sampling_interval_ms", .rule = interval, .unit = "ms",
+               .meaning = "Time between two readings of each device that sets no interval_ms of its own.",
+               .slot = slot<&S::sampling_interval_ms>},
+    SettingRow{.section = "gateway", .key = "queue_size",
+               .rule = WholeRule{.min = 1, .max = 1'048'576, .zero_is_default = true}, .unit = "samples",
+               .applies = Applies::live,
+               .meaning = "Samples that the queue holds at most; 0 means the default size, not a queue without bound.",
+               .slot = slot<&S::queue_size>},
+    SettingRow{.section = "gateway", .key = "log_level", .rule = ChoiceRule{log_levels}, .applies = Applies::live,
+               .meaning = "The least severe log lines that are written.", .slot = slot<&S::log_level>},
+
+    SettingRow{.section = "queue", .key = "policy", .rule = ChoiceRule{queue_policies},
+               .meaning = "What a full queue does with a new sample: the oldest gives way, the new one is refused, or "
+                          "sampling waits for room.",
+               .slot = slot<&S::queue_policy>},
+
+    SettingRow{.section = "rest", .key = "listen", .rule = ListenRule{},
+               .meaning = "Address of the REST server; port 0 asks for any free port.", .slot = listen_slot},
+
+    SettingRow{.section = "publish", .key = "endpoint", .rule = endpoint, .required = true,
+               .meaning = "Where subscribers connect, in ZeroMQ notation.", .slot = slot<&P::endpoint>},
+
+    SettingRow{.section = "device", .key = "driver", .rule = ChoiceRule{drivers}, .required = true,
+               .meaning = "What is read: host is this machine, simulated makes signals up.",
+               .slot = slot<&D::driver>},
+    SettingRow{.section = "device", .key = "interval_ms", .rule = interval, .unit = "ms",
+               .unset = "sampling_interval_ms", .meaning = "Time between two readings of this device.",
+               .slot = slot<&D::interval_ms>},
+    SettingRow{.section = "device", .key = "errors_before_safe", .rule = WholeRule{.min = 0, .max = 1'000'000},
+               .unit = "readings",
+               .meaning = "Failed readings in a row after which the device goes to the state safe; 0 means never.",
+               .slot = slot<&D::errors_before_safe>},
+    SettingRow{.section = "device", .key = "autostart", .rule = BooleanRule{},
+               .meaning = "Whether the device measures from the start of the gateway.", .slot = slot<&D::autostart>},
+
+    SettingRow{.section = "device", .driver = "host", .key = "per_core", .rule = BooleanRule{},
+               .meaning = "CPU use of every core as well as the total.", .slot = slot<&D::host, &H::per_core>},
+    SettingRow{.section = "device", .driver = "host", .key = "proc_root", .rule = directory,
+               .meaning = "Where procfs is mounted.", .slot = slot<&D::host, &H::proc_root>},
+    SettingRow{.section = "device", .driver = "host", .key = "sys_root", .rule = directory,
+               .meaning = "Where sysfs is mounted.", .slot = slot<&D::host, &H::sys_root>},
+
+    SettingRow{.section = "device", .driver = "simulated", .key = "waveforms", .rule = ListRule{waveforms},
+               .meaning = "The signals, each a channel of that name.", .slot = slot<&D::simulated, &M::waveforms>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "seed",
+               .rule = WholeRule{.min = 0, .max = whole_number_max},
+               .meaning = "The same seed gives the same values.", .slot = slot<&D::simulated, &M::seed>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "amplitude", .rule = level,
+               .meaning = "Height of sine, ramp, square and noise above their middle.",
+               .slot = slot<&D::simulated, &M::amplitude>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "offset", .rule = level,
+               .meaning = "Middle of every signal but counter.", .slot = slot<&D::simulated, &M::offset>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "period_ms",
+               .rule = WholeRule{.min = 1, .max = 86'400'000}, .unit = "ms",
+               .meaning = "Period of sine, ramp and square.", .slot = slot<&D::simulated, &M::period_ms>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "error_probability", .rule = probability,
+               .meaning = "Chance that a reading fails.", .slot = slot<&D::simulated, &M::error_probability>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "hang_probability", .rule = probability,
+               .meaning = "Chance at each reading that the device stops answering for hang_time_ms.",
+               .slot = slot<&D::simulated, &M::hang_probability>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "hang_time_ms", .rule = interval, .unit = "ms",
+               .meaning = "How long a hang lasts.", .slot = slot<&D::simulated, &M::hang_time_ms>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "stuck_probability", .rule = probability,
+               .meaning = "Chance at each reading that the values freeze for stuck_time_ms.",
+               .slot = slot<&D::simulated, &M::stuck_probability>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "stuck_time_ms", .rule = interval, .unit = "ms",
+               .meaning = "How long the values stay frozen.", .slot = slot<&D::simulated, &M::stuck_time_ms>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "burst_probability", .rule = probability,
+               .meaning = "Chance that a reading gives burst_samples samples per channel instead of one.",
+               .slot = slot<&D::simulated, &M::burst_probability>},
+    SettingRow{.section = "device", .driver = "simulated", .key = "burst_samples",
+               .rule = WholeRule{.min = 1, .max = 100'000}, .unit = "samples",
+               .meaning = "Samples per channel in a burst.", .slot = slot<&D::simulated, &M::burst_samples>},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const SectionRow> section_table() noexcept {
+    return sections;
+}
+
+std::span<const SettingRow> settings_table() noexcept {
+    return settings;
+}
+
+const SectionRow* find_section(std::string_view name) noexcept {
+    const auto* const found =
+        std::find_if(sections.begin(), sections.end(), [&](const SectionRow& row) { return row.name == name; });
+    return found == sections.end() ? nullptr : found;
+}
+
+const SettingRow* find_setting(std::string_view section, std::string_view key, std::string_view driver) noexcept {
+    const auto* const found = std::find_if(settings.begin(), settings.end(), [&](const SettingRow& row) {
+        return row.section == section && row.key == key && (row.driver.empty() || row.driver == driver);
+    });
+    return found == settings.end() ? nullptr : found;
+}
+
+}  // namespace telegate

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "core/telemetry_sample.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace telegate {
+
+/// What a channel is called. Constant once its id has been handed out.
+struct ChannelInfo {
+    DeviceId device_id;
+    std::string device;   // topic part, see topic.hpp
+    std::string channel;  // topic part
+    std::string unit;     // UCUM-like text, "" for none
+    std::string topic;    // device + '/' + channel
+};
+
+/// Names and units of every channel, kept once so that a sample carries only a number.
+///
+/// Threads: add() any, under a mutex (start-up and hot plug only); at(), size() any, without waiting.
+/// Limits:  channels_max entries, made in blocks; entries are never removed. Beyond it add() answers nullopt and
+///          refused() counts.
+/// Failure: add() may throw std::bad_alloc; nothing else fails.
+class ChannelTable {
+  public:
+    static constexpr std::size_t channels_max = 65'536;  // 64 B topics: about 16 MiB when full
+
+    /// The id of `device/channel`; the existing one when the pair is known already (its unit stays).
+    /// Both names must be topic parts.
+    std::optional<ChannelId> add(DeviceId device_id, std::string_view device, std::string_view channel,
+                                 std::string_view unit);
+
+    /// Any id that add() returned.
+    [[nodiscard]] const ChannelInfo& at(ChannelId id) const noexcept;
+    [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+
+  private:
+    static constexpr std::size_t block_channels = 256;
+    using Block = std::array<ChannelInfo, block_channels>;
+
+    std::mutex mutex_;  // guards add()
+    std::unordered_map<std::string, ChannelId> ids_by_topic_;
+    std::array<std::unique_ptr<Block>, channels_max / block_channels> blocks_;
+    std::atomic<std::size_t> size_{0};  // released after the entry is complete
+    std::atomic<std::uint64_t> refused_{0};
+};
+
+}  // namespace telegate

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace telegate {
+
+/// A row of counters that one thread raises and any thread reads as a whole: never half of a change.
+///
+/// Threads: begin(), add(), commit() one writer; copy() any.
+/// Limits:  the number of cells is fixed at construction.
+/// Failure: none. copy() waits, without a lock, for a change in progress; keep begin() to commit() short.
+class CounterPage {
+  public:
+    explicit CounterPage(std::size_t cells);
+
+    void begin() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+    void add(std::size_t cell, std::uint64_t amount) noexcept {
+        // Release on every cell: whoever reads the new value also sees that a change is in progress.
+        cells_[cell].store(cells_[cell].load(std::memory_order_relaxed) + amount, std::memory_order_release);
+    }
+    void commit() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+    /// Copies all cells as they stood between two changes. `out` holds cells() values.
+    void copy(std::span<std::uint64_t> out) const noexcept;
+    [[nodiscard]] std::size_t cells() const noexcept { return size_; }
+
+  private:
+    const std::size_t size_;
+    std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;
+    std::atomic<std::uint64_t> version_{0};  // odd while a change is in progress
+};
+
+}  // namespace telegate

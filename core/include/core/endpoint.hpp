@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace telegate {
+
+enum class Transport : std::uint8_t { tcp, ipc };
+
+/// An address in ZeroMQ notation, taken apart.
+/// tcp: `host` is a numeric IPv4 address, an IPv6 address without brackets, or "*"; `port` 0 asks for any free one.
+/// ipc: `path` is a file path, or '@' and a name for an abstract socket.
+struct Endpoint {
+    Transport transport = Transport::tcp;
+    std::string host;
+    std::uint16_t port = 0;
+    std::string path;
+
+    friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+/// Why a text is not an endpoint, in words for the person who wrote it.
+struct EndpointFault {
+    std::string what;
+};
+
+/// Parses "tcp://127.0.0.1:5556", "tcp://[::1]:*", "tcp://*:0", "ipc:///run/telegate/pub.sock", "ipc://@telegate".
+[[nodiscard]] std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text);
+
+[[nodiscard]] std::string to_string(const Endpoint& endpoint);
+
+}  // namespace telegate

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace telegate {
+
+/// Durations by size, in buckets whose width is at most 1/16 of their value.
+///
+/// Threads: record() one writer; everything else any, and sees each bucket at its latest.
+/// Limits:  0 ns to about 18 minutes; longer ones count in the last bucket, maximum() stays exact. 5 KiB, fixed.
+/// Failure: none.
+class DurationHistogram {
+  public:
+    void record(std::chrono::nanoseconds duration) noexcept;
+
+    [[nodiscard]] std::uint64_t count() const noexcept;
+    [[nodiscard]] std::chrono::nanoseconds maximum() const noexcept;
+    /// An upper bound of the given share (0 to 1) of the durations, never above maximum(); zero when there are none.
+    [[nodiscard]] std::chrono::nanoseconds quantile(double share) const noexcept;
+
+  private:
+    static constexpr unsigned steps_bits = 4;  // 16 steps per power of two
+    static constexpr unsigned powers = 40;     // 2^40 ns
+    static constexpr std::size_t buckets = (powers - steps_bits + 1) << steps_bits;
+
+    [[nodiscard]] static std::size_t bucket_of(std::uint64_t ns) noexcept;
+    [[nodiscard]] static std::uint64_t upper_bound_of(std::size_t bucket) noexcept;
+
+    std::array<std::atomic<std::uint64_t>, buckets> counts_{};
+    std::atomic<std::uint64_t> maximum_ns_{0};
+};
+
+}  // namespace telegate

@@ -1,0 +1,40 @@
+#include "core/channel_table.hpp"
+
+#include "core/assert.hpp"
+#include "core/topic.hpp"
+
+namespace telegate {
+
+std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view device, std::string_view channel,
+                                           std::string_view unit) {
+    TELEGATE_ASSERT(is_topic_part(device) && is_topic_part(channel));
+    std::string topic = std::string(device) + '/' + std::string(channel);
+
+    const std::lock_guard lock(mutex_);
+    if (const auto known = ids_by_topic_.find(topic); known != ids_by_topic_.end()) {
+        return known->second;
+    }
+    const std::size_t index = size_.load(std::memory_order_relaxed);
+    if (index == channels_max) {
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return std::nullopt;
+    }
+    std::unique_ptr<Block>& block = blocks_[index / block_channels];
+    if (!block) {
+        block = std::make_unique<Block>();
+    }
+    const auto id = static_cast<ChannelId>(index);
+    ids_by_topic_.emplace(topic, id);
+    (*block)[index % block_channels] =
+        ChannelInfo{device_id, std::string(device), std::string(channel), std::string(unit), std::move(topic)};
+    size_.store(index + 1, std::memory_order_release);
+    return id;
+}
+
+const ChannelInfo& ChannelTable::at(ChannelId id) const noexcept {
+    const std::size_t index = to_index(id);
+    TELEGATE_ASSERT(index < size_.load(std::memory_order_acquire));
+    return (*blocks_[index / block_channels])[index % block_channels];
+}
+
+}  // namespace telegate

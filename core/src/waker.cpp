@@ -1,0 +1,38 @@
+#include "core/waker.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+namespace telegate {
+
+Waker::Waker() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (descriptor_ < 0) {
+        throw std::system_error(errno, std::generic_category(), "eventfd");
+    }
+}
+
+Waker::~Waker() {
+    ::close(descriptor_);
+}
+
+void Waker::wake() noexcept {
+    if (pending_.exchange(true)) {
+        return;
+    }
+    signalled_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t one = 1;
+    // Cannot fail: the descriptor is ours and its count is at most one.
+    [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+}
+
+void Waker::clear() noexcept {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto taken = ::read(descriptor_, &count, sizeof count);
+    pending_.exchange(false);
+}
+
+}  // namespace telegate

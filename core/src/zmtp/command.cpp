@@ -1,0 +1,240 @@
+#include "zmtp/command.hpp"
+
+#include "core/assert.hpp"
+#include "core/limits.hpp"
+#include "zmtp/big_endian.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace telegate::zmtp {
+
+namespace {
+
+/// In the order of SocketType.
+constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",  "SUB",  "REQ",  "REP", "DEALER",
+                                                                "ROUTER", "PULL", "PUSH", "XPUB", "XSUB"};
+
+[[nodiscard]] constexpr unsigned bit(SocketType type) noexcept {
+    return 1U << static_cast<unsigned>(type);
+}
+
+/// The types that may be at the other end, one bit each.
+[[nodiscard]] constexpr unsigned peers_of(SocketType type) noexcept {
+    using enum SocketType;
+    switch (type) {
+        case pair: return bit(pair);
+        case pub:
+        case xpub: return bit(sub) | bit(xsub);
+        case sub:
+        case xsub: return bit(pub) | bit(xpub);
+        case req: return bit(rep) | bit(router);
+        case rep: return bit(req) | bit(dealer);
+        case dealer: return bit(rep) | bit(dealer) | bit(router);
+        case router: return bit(req) | bit(dealer) | bit(router);
+        case pull: return bit(push);
+        case push: return bit(pull);
+    }
+    return 0;
+}
+
+[[nodiscard]] std::string_view text(Bytes bytes) noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+[[nodiscard]] Bytes bytes_of(std::string_view text) noexcept {
+    return std::as_bytes(std::span(text));
+}
+
+[[nodiscard]] constexpr char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+[[nodiscard]] bool equal_without_case(std::string_view a, std::string_view b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+void append(std::vector<std::byte>& out, Bytes bytes) {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+/// `length text`, the form of every name.
+void append_name(std::vector<std::byte>& out, std::string_view name) {
+    out.push_back(static_cast<std::byte>(name.size()));
+    append(out, bytes_of(name));
+}
+
+void append_property(std::vector<std::byte>& out, std::string_view name, std::string_view value) {
+    append_name(out, name);
+    std::array<std::byte, 4> value_bytes{};
+    store_big_endian(value_bytes.data(), static_cast<std::uint32_t>(value.size()));
+    append(out, value_bytes);
+    append(out, bytes_of(value));
+}
+
+void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data) {
+    std::array<std::byte, frame_header_bytes_max> header{};
+    const std::size_t header_bytes =
+        write_frame_header(header.data(), frame_flag::command, 1 + name.size() + data.size());
+    append(out, Bytes(header).first(header_bytes));
+    append_name(out, name);
+    append(out, data);
+}
+
+struct Property {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// Takes one property off the front of `data`. Returns a fault, empty when there is none.
+[[nodiscard]] std::string_view take_property(Bytes& data, Property& property) noexcept {
+    constexpr std::string_view truncated = "READY cut short";
+    const auto name_bytes = std::to_integer<std::size_t>(data.front());
+    if (name_bytes == 0) {
+        return "READY with an empty property name";
+    }
+    data = data.subspan(1);
+    if (data.size() < name_bytes + sizeof(std::uint32_t)) {
+        return truncated;
+    }
+    property.name = text(data.first(name_bytes));
+    const auto value_bytes = load_big_endian<std::uint32_t>(data.data() + name_bytes);
+    data = data.subspan(name_bytes + sizeof(std::uint32_t));
+    if (data.size() < value_bytes) {
+        return truncated;
+    }
+    property.value = text(data.first(value_bytes));
+    data = data.subspan(value_bytes);
+    return {};
+}
+
+/// What parse_ready() has understood so far.
+struct ReadyReader {
+    ReadyProperties properties;
+    bool identity_seen = false;
+
+    /// Returns a fault, empty when there is none.
+    [[nodiscard]] std::string_view read(const Property& property) {
+        if (equal_without_case(property.name, "Socket-Type")) {
+            return read_socket_type(property.value);
+        }
+        return equal_without_case(property.name, "Identity") ? read_identity(property.value) : std::string_view{};
+    }
+
+    [[nodiscard]] std::string_view read_socket_type(std::string_view value) noexcept {
+        if (properties.socket_type) {
+            return "READY with two Socket-Types";
+        }
+        properties.socket_type = parse_socket_type(value);
+        return properties.socket_type ? std::string_view{} : "unknown Socket-Type";
+    }
+
+    [[nodiscard]] std::string_view read_identity(std::string_view value) {
+        if (identity_seen) {
+            return "READY with two Identities";
+        }
+        identity_seen = true;
+        if (value.size() > limits::identity_bytes_max) {
+            return "Identity over 255 bytes";
+        }
+        if (value.starts_with('\0')) {
+            return "Identity with a leading zero byte";
+        }
+        properties.identity = value;
+        return {};
+    }
+};
+
+}  // namespace
+
+std::string_view to_string(SocketType type) noexcept {
+    return socket_type_names[static_cast<std::size_t>(type)];
+}
+
+std::optional<SocketType> parse_socket_type(std::string_view text) noexcept {
+    const auto* const found = std::find(socket_type_names.begin(), socket_type_names.end(), text);
+    if (found == socket_type_names.end()) {
+        return std::nullopt;
+    }
+    return static_cast<SocketType>(found - socket_type_names.begin());
+}
+
+bool compatible(SocketType ours, SocketType theirs) noexcept {
+    return (peers_of(ours) & bit(theirs)) != 0;
+}
+
+std::optional<Command> parse_command(Bytes body) noexcept {
+    if (body.empty()) {
+        return std::nullopt;
+    }
+    const auto name_bytes = std::to_integer<std::size_t>(body.front());
+    if (name_bytes == 0 || name_bytes > body.size() - 1) {
+        return std::nullopt;
+    }
+    return Command{text(body.subspan(1, name_bytes)), body.subspan(1 + name_bytes)};
+}
+
+ReadyResult parse_ready(Bytes data) {
+    ReadyReader reader;
+    for (std::size_t count = 0; !data.empty(); ++count) {
+        if (count == limits::metadata_properties_max) {
+            return {std::nullopt, "READY with too many properties"};
+        }
+        Property property;
+        std::string_view fault = take_property(data, property);
+        if (fault.empty()) {
+            fault = reader.read(property);
+        }
+        if (!fault.empty()) {
+            return {std::nullopt, fault};
+        }
+    }
+    if (!reader.properties.socket_type) {
+        return {std::nullopt, "READY without Socket-Type"};
+    }
+    return {std::move(reader.properties), {}};
+}
+
+std::optional<Ping> parse_ping(Bytes data) noexcept {
+    constexpr std::size_t ttl_bytes = sizeof(std::uint16_t);
+    if (data.size() < ttl_bytes || data.size() - ttl_bytes > limits::ping_context_bytes_max) {
+        return std::nullopt;
+    }
+    return Ping{load_big_endian<std::uint16_t>(data.data()), data.subspan(ttl_bytes)};
+}
+
+void append_ready(std::vector<std::byte>& out, SocketType type, std::string_view identity) {
+    TELEGATE_ASSERT(identity.size() <= limits::identity_bytes_max);
+    std::vector<std::byte> properties;
+    append_property(properties, "Socket-Type", to_string(type));
+    if (type == SocketType::req || type == SocketType::dealer || type == SocketType::router) {
+        append_property(properties, "Identity", identity);
+    }
+    append_command(out, "READY", properties);
+}
+
+void append_pong(std::vector<std::byte>& out, Bytes context) {
+    append_command(out, "PONG", context);
+}
+
+std::optional<Subscription> parse_subscription(const Frame& frame) noexcept {
+    using Kind = Subscription::Kind;
+    if (frame.is_command()) {
+        const auto command = parse_command(frame.body);
+        if (command && command->name == "SUBSCRIBE") {
+            return Subscription{Kind::subscribe, command->data};
+        }
+        if (command && command->name == "CANCEL") {
+            return Subscription{Kind::cancel, command->data};
+        }
+        return std::nullopt;
+    }
+    if (frame.body.empty() || frame.body[0] > std::byte{1}) {
+        return std::nullopt;
+    }
+    return Subscription{frame.body[0] == std::byte{1} ? Kind::subscribe : Kind::cancel, frame.body.subspan(1)};
+}
+
+}  // namespace telegate::zmtp

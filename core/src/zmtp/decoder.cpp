@@ -1,0 +1,123 @@
+#include "zmtp/decoder.hpp"
+
+#include "core/assert.hpp"
+#include "zmtp/big_endian.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace telegate::zmtp {
+
+namespace {
+
+/// Room that stays with the decoder between frames. Subscriptions and commands fit; a larger frame gives its room back.
+constexpr std::size_t kept_bytes_max = 1024;
+
+[[nodiscard]] constexpr bool is_long(std::byte flags) noexcept {
+    return (flags & std::byte{frame_flag::long_size}) != std::byte{0};
+}
+
+/// Empty when a frame may start with these flags.
+[[nodiscard]] constexpr std::string_view flags_fault(std::byte flags) noexcept {
+    constexpr std::byte more_command{frame_flag::more | frame_flag::command};
+    constexpr std::byte known = more_command | std::byte{frame_flag::long_size};
+    if ((flags & ~known) != std::byte{0}) {
+        return "reserved frame flag set";
+    }
+    return (flags & more_command) == more_command ? "command frame with MORE" : std::string_view{};
+}
+
+/// Bytes that the header takes, as far as the `seen` bytes of it tell.
+[[nodiscard]] constexpr std::size_t header_bytes_wanted(const std::byte* header, std::size_t seen) noexcept {
+    if (seen == 0) {
+        return 1;
+    }
+    return is_long(header[0]) ? frame_header_bytes_max : 2;
+}
+
+/// Makes room for `needed` bytes. Doubles as a vector does, so that trickling bytes cost no copy each, but never goes
+/// beyond the declared size.
+void grow(std::vector<std::byte>& body, std::size_t needed, std::size_t declared) {
+    if (body.capacity() < needed) {
+        body.reserve(std::min(declared, std::max(needed, 2 * body.size())));
+    }
+}
+
+}  // namespace
+
+FrameDecoder::FrameDecoder(std::uint64_t frame_bytes_max) : frame_bytes_max_(frame_bytes_max) {
+    TELEGATE_ASSERT(frame_bytes_max <= static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()));
+}
+
+FeedStatus FrameDecoder::feed(Bytes& input) {
+    frame_ = Frame{};
+    if (phase_ == Phase::failed) {
+        return FeedStatus::violation;
+    }
+    if (phase_ == Phase::header) {
+        const FeedStatus status = feed_header(input);
+        if (phase_ != Phase::body) {
+            return status;
+        }
+    }
+
+    const auto declared = static_cast<std::size_t>(body_bytes_);  // at most frame_bytes_max_, which fits
+    const std::size_t taken = std::min(declared - body_.size(), input.size());
+    Bytes body = input.first(taken);
+    if (taken < declared) {
+        grow(body_, body_.size() + taken, declared);
+        body_.insert(body_.end(), body.begin(), body.end());
+        body = body_;
+    }
+    input = input.subspan(taken);
+    if (body.size() < declared) {
+        return FeedStatus::need_more;
+    }
+    // The form of the size says nothing more once it is read, so only more and command remain.
+    const auto flags = std::to_integer<std::uint8_t>(header_[0] & ~std::byte{frame_flag::long_size});
+    frame_ = Frame{flags, body};
+    phase_ = Phase::header;
+    header_bytes_ = 0;
+    return FeedStatus::frame_ready;
+}
+
+/// Moves on to Phase::body when the header is complete and its size allowed.
+FeedStatus FrameDecoder::feed_header(Bytes& input) {
+    if (header_bytes_ == 0) {
+        body_.clear();
+        if (body_.capacity() > kept_bytes_max) {
+            body_ = std::vector<std::byte>();  // a bare {} would keep the room
+        }
+    }
+    while (header_bytes_ < header_bytes_wanted(header_, header_bytes_)) {
+        if (input.empty()) {
+            return FeedStatus::need_more;
+        }
+        header_[header_bytes_++] = input.front();
+        input = input.subspan(1);
+        const std::string_view fault = flags_fault(header_[0]);
+        if (!fault.empty()) {
+            return fail(fault);
+        }
+    }
+
+    body_bytes_ =
+        is_long(header_[0]) ? load_big_endian<std::uint64_t>(header_ + 1) : std::to_integer<std::uint64_t>(header_[1]);
+    if ((body_bytes_ >> 63U) != 0) {
+        return fail("frame size with bit 63 set");
+    }
+    if (body_bytes_ > frame_bytes_max_) {
+        return fail("frame over the size limit");
+    }
+    phase_ = Phase::body;
+    return FeedStatus::need_more;
+}
+
+FeedStatus FrameDecoder::fail(std::string_view fault) noexcept {
+    phase_ = Phase::failed;
+    fault_ = fault;
+    body_ = std::vector<std::byte>();
+    return FeedStatus::violation;
+}
+
+}  // namespace telegate::zmtp

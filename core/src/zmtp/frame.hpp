@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace telegate::zmtp {
+
+using Bytes = std::span<const std::byte>;
+
+/// Bits of a frame's first byte; the rest are reserved and zero.
+namespace frame_flag {
+inline constexpr std::uint8_t more = 1;       // another frame of the same message follows
+inline constexpr std::uint8_t long_size = 2;  // the size takes eight bytes, not one
+inline constexpr std::uint8_t command = 4;
+}  // namespace frame_flag
+
+inline constexpr std::size_t short_body_bytes_max = 255;
+inline constexpr std::size_t frame_header_bytes_max = 9;
+
+/// The unit on the wire: `flags size body`. A view; see FrameDecoder::frame() for how long it lasts.
+struct Frame {
+    std::uint8_t flags = 0;
+    Bytes body;
+
+    [[nodiscard]] bool more() const noexcept { return (flags & frame_flag::more) != 0; }
+    [[nodiscard]] bool is_command() const noexcept { return (flags & frame_flag::command) != 0; }
+};
+
+/// Bytes of the header in front of a body of this size: 2 or 9.
+[[nodiscard]] constexpr std::size_t frame_header_bytes(std::uint64_t body_bytes) noexcept {
+    return body_bytes <= short_body_bytes_max ? 2 : frame_header_bytes_max;
+}
+
+/// Writes the header to `out`, which has room for frame_header_bytes(body_bytes), and returns that number. `flags` is
+/// more, command or 0; long_size is set as needed.
+std::size_t write_frame_header(std::byte* out, std::uint8_t flags, std::uint64_t body_bytes) noexcept;
+
+/// Bytes of the frame that starts at `wire`, header included. `wire` must be bytes that write_frame_header() wrote.
+[[nodiscard]] std::uint64_t frame_bytes_at(const std::byte* wire) noexcept;
+
+}  // namespace telegate::zmtp

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "core/bounded_queue.hpp"
+#include "core/clock.hpp"
+#include "core/histogram.hpp"
+#include "core/ledger.hpp"
+#include "core/waker.hpp"
+#include "device/device_state.hpp"
+#include "device/driver.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// How one device is sampled.
+struct DeviceOptions {
+    std::string name;                           // a topic part
+    std::chrono::milliseconds interval{1'000};  // 1 ms to 1 h
+    std::uint32_t errors_before_safe = 10;      // failed reads in a row before state safe; 0: never
+    bool started = true;                        // false: idle until it is started
+};
+
+/// A device as seen from outside; every number is read from the sampler's own counters.
+struct DeviceStatus {
+    std::string name;
+    DeviceState state = DeviceState::idle;
+    std::chrono::milliseconds interval{0};
+    std::size_t channels = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t reads_failed = 0;
+    std::uint64_t ticks_missed = 0;
+    std::string last_error;  // of the last failed read; "" when there was none since start or reset
+    std::chrono::nanoseconds lateness_p50{0};
+    std::chrono::nanoseconds lateness_p99{0};
+    std::chrono::nanoseconds lateness_max{0};
+};
+
+enum class DeviceCommand : std::uint8_t { start, stop, reset };
+
+/// Answer to a command: the state after it, and whether it was possible.
+struct CommandResult {
+    DeviceState state = DeviceState::idle;
+    bool possible = true;  // false: the device is in state safe and must be reset first
+};
+
+/// Reads every device on absolute deadlines and hands the samples to the queue.
+///
+/// Interval k of a device is due at start + k * interval on the monotonic clock, so nothing drifts. A tick that could
+/// not be served before the next one was due is counted as missed, never made up for.
+///
+/// Threads: step(), command() the sampling thread (see SamplingThread); add() before it starts; status() any.
+/// Limits:  one read per device and step; the queue bounds what is held.
+/// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
+class Sampler {
+  public:
+    Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
+            Waker& waker);
+    ~Sampler();
+    Sampler(const Sampler&) = delete;
+    Sampler& operator=(const Sampler&) = delete;
+
+    /// Devices get the ids 0, 1, ... in order; `ledger` must have room for them.
+    DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver);
+
+    /// Reads each device that is due at `now`, once. Returns when the next one is due; MonoTime::max() if none runs.
+    MonoTime step(MonoTime now);
+
+    /// start: idle -> measuring, at a deadline grid that begins now; one that runs keeps its own.
+    /// stop: any but safe -> idle. reset: driver reset, errors forgotten, safe -> idle; other states stay as they are.
+    /// All are idempotent. start and stop are not possible in state safe.
+    CommandResult command(DeviceId device, DeviceCommand command, MonoTime now);
+
+    [[nodiscard]] std::size_t devices() const noexcept;
+    [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
+    [[nodiscard]] DeviceStatus status(DeviceId device) const;
+
+  private:
+    struct Device;
+    void read(Device& device, MonoTime now);
+    void hand_over(Device& device, std::span<const TelemetrySample> samples);
+
+    const Clock& clock_;
+    ChannelTable& channels_;
+    BoundedQueue<TelemetrySample>& queue_;
+    Ledger& ledger_;
+    Waker& waker_;
+    std::vector<std::unique_ptr<Device>> devices_;
+};
+
+}  // namespace telegate

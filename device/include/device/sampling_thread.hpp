@@ -1,0 +1,35 @@
+#pragma once
+
+#include "device/sampler.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace telegate {
+
+/// The thread `tg-sample`: steps the sampler, sleeps until the next deadline, and runs commands between steps.
+///
+/// Threads: run_command() any; start(), stop() the main thread.
+/// Limits:  at most commands_max commands wait; one more is answered like a timeout.
+/// Failure: run_command() answers nullopt when the thread is not running or does not answer within `timeout`.
+class SamplingThread {
+  public:
+    static constexpr std::size_t commands_max = 64;
+
+    SamplingThread(Sampler& sampler, const Clock& clock);
+    ~SamplingThread();
+    SamplingThread(const SamplingThread&) = delete;
+    SamplingThread& operator=(const SamplingThread&) = delete;
+
+    void start();
+    /// After it returns no more samples are taken. Idempotent. Close a queue with policy block first.
+    void stop();
+
+    std::optional<CommandResult> run_command(DeviceId device, DeviceCommand command, std::chrono::milliseconds timeout);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace telegate

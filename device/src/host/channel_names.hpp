@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/topic.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace telegate::host {
+
+/// The topic part nearest to `name`, at most `bytes_max` long, that `is_taken` does not claim: names that differ only
+/// in letter case or odd characters become x, x_2, x_3, in the order in which they are met.
+template <class IsTaken>
+[[nodiscard]] std::string free_part(std::string_view name, std::size_t bytes_max, IsTaken is_taken) {
+    const std::string wanted = to_topic_part(name.substr(0, bytes_max));
+    std::string part = wanted;
+    for (unsigned number = 2; is_taken(part); ++number) {
+        const std::string suffix = '_' + std::to_string(number);
+        part = wanted.substr(0, bytes_max - suffix.size()) + suffix;
+    }
+    return part;
+}
+
+}  // namespace telegate::host

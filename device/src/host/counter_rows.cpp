@@ -1,0 +1,119 @@
+#include "host/counter_rows.hpp"
+
+#include "core/assert.hpp"
+#include "host/channel_names.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace telegate::host {
+
+CounterRows::CounterRows(RowLayout layout) : layout_(layout) {
+    TELEGATE_ASSERT(layout_.counters.size() + layout_.rates.size() <= columns_max);
+}
+
+void CounterRows::open(SampleBatch& batch) {
+    left_out_channel_ = batch.add_channel(std::string(layout_.prefix) + ".left_out", "1");
+}
+
+void CounterRows::begin_tick() noexcept {
+    next_row_ = 0;
+    left_out_ = 0;
+    for (Row& row : rows_) {
+        row.updated = false;
+    }
+}
+
+void CounterRows::update(const Tick& tick, std::string_view name, std::span<const std::uint64_t> fields) {
+    const std::size_t index = find(name);
+    if (index == rows_max) {
+        ++left_out_;
+        return;
+    }
+    if (index == rows_.size()) {
+        add(tick.batch, name);
+    }
+    next_row_ = index + 1;
+    Row& row = rows_[index];
+    fields = fields.first(std::min(fields.size(), fields_max));
+    add_samples(tick, row, fields);
+    std::copy(fields.begin(), fields.end(), row.fields.begin());
+    row.field_count = fields.size();
+    row.time = tick.now;
+    row.updated = true;
+}
+
+void CounterRows::end_tick(const Tick& tick) {
+    for (Row& row : rows_) {
+        if (!row.updated) {
+            row.field_count = 0;  // if it returns it may be another one of that name
+        }
+    }
+    tick.batch.add(left_out_channel_, left_out_);
+}
+
+void CounterRows::declare(SampleBatch& batch, std::string_view name) {
+    if (rows_.size() < rows_max && !contains(name)) {
+        add(batch, name);
+    }
+}
+
+void CounterRows::forget_readings() noexcept {
+    for (Row& row : rows_) {
+        row.field_count = 0;
+    }
+}
+
+std::size_t CounterRows::find(std::string_view name) const noexcept {
+    for (std::size_t tried = 0; tried < rows_.size(); ++tried) {
+        const std::size_t index = (next_row_ + tried) % rows_.size();
+        if (rows_[index].name == name) {
+            return index;
+        }
+    }
+    return rows_.size();
+}
+
+void CounterRows::add(SampleBatch& batch, std::string_view name) {
+    constexpr std::size_t part_bytes_max = 32;  // leaves room for the prefix and the longest column
+    const auto is_taken = [this](const std::string& part) {
+        return std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) { return row.part == part; });
+    };
+    Row row;
+    row.name = name;
+    row.part = free_part(name, part_bytes_max, is_taken);
+    const std::string stem = std::string(layout_.prefix) + '.' + row.part + '.';
+    auto channel = row.channels.begin();
+    for (const CounterColumn& column : layout_.counters) {
+        *channel++ = batch.add_channel(stem + column.name, column.unit);
+    }
+    for (const RateColumn& column : layout_.rates) {
+        *channel++ = batch.add_channel(stem + column.name, column.unit);
+    }
+    rows_.push_back(std::move(row));
+}
+
+void CounterRows::add_samples(const Tick& tick, const Row& row, std::span<const std::uint64_t> fields) const {
+    auto channel = row.channels.begin();
+    for (const CounterColumn& column : layout_.counters) {
+        const auto value_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / column.factor);
+        if (column.field < fields.size() && fields[column.field] <= value_max) {
+            tick.batch.add(*channel, static_cast<std::int64_t>(fields[column.field]) * column.factor);
+        }
+        ++channel;
+    }
+    const double seconds = std::chrono::duration<double>(tick.now - row.time).count();
+    for (const RateColumn& column : layout_.rates) {
+        if (column.field < std::min(fields.size(), row.field_count)) {
+            const auto rate = counter_rate(row.fields[column.field], fields[column.field], seconds, column.limits);
+            if (rate) {
+                tick.batch.add(*channel, std::min(*rate * column.factor, column.value_max));
+            }
+        }
+        ++channel;
+    }
+}
+
+}  // namespace telegate::host

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "host/proc_file.hpp"
+#include "host/tick.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::host {
+
+/// What one line of <proc>/stat says about the use of one core, or of all, in percent per mode.
+///
+/// Threads: the sampling thread.
+/// Limits:  a counter that steps back a little, as idle and iowait do, counts as standing still.
+/// Failure: no samples without an earlier reading, when no time was counted since, or when the counters began anew.
+class CpuUse {
+  public:
+    static constexpr std::size_t modes = 8;
+
+    /// Declares <prefix>.user and so on.
+    void open(SampleBatch& batch, const std::string& prefix);
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+    void update(SampleBatch& batch, std::span<const std::uint64_t> times);
+    void forget_reading() noexcept { count_ = 0; }
+
+  private:
+    void add_samples(SampleBatch& batch, std::span<const std::uint64_t> steps) const;
+
+    bool is_open_ = false;
+    std::array<SampleBatch::Channel, modes> channels_{};
+    SampleBatch::Channel busy_channel_ = SampleBatch::Channel::none;
+    std::array<std::uint64_t, modes> times_{};  // clock ticks
+    std::size_t count_ = 0;                     // modes in the earlier reading; 0: none
+};
+
+/// CPU use of the whole machine and, if asked for, of every core, from <proc>/stat.
+///
+/// Threads: the sampling thread.
+/// Limits:  cores_max cores; those numbered beyond are counted in cpu.left_out. Only a new core allocates.
+/// Failure: while the file cannot be read there are no samples, nor for a core that is offline; std::bad_alloc for a
+///          new core.
+class CpuSource {
+  public:
+    static constexpr std::size_t cores_max = 512;  // about what the buffer can hold
+
+    CpuSource(const std::string& proc_root, bool per_core);
+
+    void open(const Tick& tick);
+    void read(const Tick& tick);
+    void reset() noexcept;
+
+  private:
+    struct Core {
+        CpuUse use;
+        bool updated = false;
+    };
+
+    /// The core of that number, known from now on; null beyond cores_max.
+    Core* core(SampleBatch& batch, std::size_t number);
+    void read_cores(const Tick& tick, std::string_view text);
+
+    ProcFile file_;
+    const bool per_core_;
+    CpuUse total_;
+    std::vector<Core> cores_;  // by number
+    SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
+};
+
+}  // namespace telegate::host

@@ -1,0 +1,80 @@
+#include "device/host_driver.hpp"
+
+#include "host/cpu_source.hpp"
+#include "host/disk_source.hpp"
+#include "host/load_source.hpp"
+#include "host/memory_source.hpp"
+#include "host/network_source.hpp"
+#include "host/pressure_source.hpp"
+#include "host/temperature_source.hpp"
+#include "host/tick.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <new>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// The sources of this machine's readings and the one buffer that they share.
+///
+/// Threads: those of Driver.
+/// Limits:  a file is read up to buffer_bytes; a longer one loses its last lines. Never allocates in a tick that brings
+///          no new disk, interface or core.
+/// Failure: what cannot be read is quality bad; read() fails only for want of memory.
+class HostDriver final : public Driver {
+  public:
+    static constexpr std::size_t buffer_bytes = 64 * 1024;
+
+    explicit HostDriver(HostDriverOptions options)
+        : options_(std::move(options)),
+          buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes)),
+          sources_(host::CpuSource(options_.proc_root, options_.per_core), host::LoadSource(options_.proc_root),
+                   host::MemorySource(options_.proc_root), host::DiskSource(options_.proc_root, options_.sys_root),
+                   host::NetworkSource(options_.proc_root), host::PressureSource(options_.proc_root),
+                   host::TemperatureSource(options_.sys_root)) {
+        std::error_code error;
+        const std::filesystem::directory_iterator readable(options_.proc_root, error);
+        if (error) {
+            throw std::system_error(error, options_.proc_root);
+        }
+    }
+
+    void open(SampleBatch& batch) override {
+        const host::Tick tick{batch, MonoTime{}, {buffer_.get(), buffer_bytes}};
+        std::apply([&](auto&... source) { (source.open(tick), ...); }, sources_);
+    }
+
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        try {
+            const host::Tick tick{batch, now, {buffer_.get(), buffer_bytes}};
+            std::apply([&](auto&... source) { (source.read(tick), ...); }, sources_);
+            batch.add_absent_for_missing();
+            return {};
+        } catch (const std::bad_alloc&) {
+            return {ReadResult::Status::failed, "out of memory"};
+        }
+    }
+
+    void reset() noexcept override {
+        std::apply([](auto&... source) { (source.reset(), ...); }, sources_);
+    }
+
+  private:
+    const HostDriverOptions options_;
+    std::unique_ptr<char[]> buffer_;  // its pages count only once they are filled
+    std::tuple<host::CpuSource, host::LoadSource, host::MemorySource, host::DiskSource, host::NetworkSource,
+               host::PressureSource, host::TemperatureSource>
+        sources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_host_driver(HostDriverOptions options) {
+    return std::make_unique<HostDriver>(std::move(options));
+}
+
+}  // namespace telegate

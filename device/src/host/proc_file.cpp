@@ -1,0 +1,95 @@
+#include "host/proc_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace telegate::host {
+namespace {
+
+/// Whether reading failed because what is behind the descriptor is no more, rather than for this once.
+bool is_gone(int error) noexcept {
+    return error == ENODEV || error == ENXIO || error == ENOENT || error == ESTALE || error == ESRCH;
+}
+
+std::string_view whole_lines(std::string_view text) noexcept {
+    return text.substr(0, text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+ProcFile::ProcFile(std::string path) : path_(std::move(path)) {}
+
+ProcFile::~ProcFile() {
+    close();
+}
+
+ProcFile::ProcFile(ProcFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      counts_links_(other.counts_links_),
+      reads_before_reopen_(other.reads_before_reopen_) {}
+
+std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept {
+    if (!ensure_open()) {
+        return std::nullopt;
+    }
+    std::size_t filled = 0;
+    while (filled < buffer.size()) {
+        // procfs hands out a long table about a page at a time; only a read of nothing is its end.
+        const ssize_t got = ::pread(fd_, buffer.data() + filled, buffer.size() - filled, static_cast<off_t>(filled));
+        if (got == 0) {
+            break;
+        }
+        if (got > 0) {
+            filled += static_cast<std::size_t>(got);
+        } else if (errno != EINTR) {
+            if (is_gone(errno)) {
+                close();
+            }
+            return std::nullopt;
+        }
+    }
+    if (was_removed()) {  // its last content would pass for a reading of now
+        close();
+        return std::nullopt;
+    }
+    const std::string_view text(buffer.data(), filled);
+    return filled == buffer.size() ? whole_lines(text) : text;
+}
+
+bool ProcFile::ensure_open() noexcept {
+    if (fd_ >= 0) {
+        return true;
+    }
+    if (reads_before_reopen_ > 0) {
+        --reads_before_reopen_;
+        return false;
+    }
+    // Without O_NONBLOCK a pipe in the place of the file would hold the thread.
+    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd_ < 0) {
+        reads_before_reopen_ = reopen_ticks - 1;
+        return false;
+    }
+    struct stat status {};
+    counts_links_ = ::fstat(fd_, &status) == 0 && status.st_nlink > 0;
+    return true;
+}
+
+void ProcFile::close() noexcept {
+    if (fd_ >= 0) {
+        ::close(fd_);
+        fd_ = -1;
+    }
+}
+
+bool ProcFile::was_removed() const noexcept {
+    struct stat status {};
+    return counts_links_ && ::fstat(fd_, &status) == 0 && status.st_nlink == 0;
+}
+
+}  // namespace telegate::host

@@ -1,0 +1,112 @@
+#include "host/temperature_source.hpp"
+
+#include "host/channel_names.hpp"
+#include "host/text_scan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <system_error>
+
+namespace telegate::host {
+namespace {
+
+// Together with "temp." and the dot between them a topic part.
+constexpr std::size_t chip_bytes_max = 24;
+constexpr std::size_t label_bytes_max = 32;
+
+constexpr std::string_view input_suffix = "_input";
+
+/// Names in `directory` that begin and end like that, numbered ones in the order of their numbers.
+std::vector<std::string> list(const std::string& directory, std::string_view prefix, std::string_view suffix) {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(directory, error);
+    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+        std::string name = entry->path().filename().string();
+        if (name.starts_with(prefix) && name.ends_with(suffix)) {
+            names.push_back(std::move(name));
+        }
+    }
+    std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
+        return left.size() != right.size() ? left.size() < right.size() : left < right;
+    });
+    return names;
+}
+
+std::string read_text(const std::string& path, std::span<char> buffer) {
+    return std::string(trimmed(ProcFile(path).read(buffer).value_or("")));
+}
+
+}  // namespace
+
+TemperatureSource::TemperatureSource(const std::string& sys_root)
+    : hwmon_path_(sys_root + "/class/hwmon/"), thermal_path_(sys_root + "/class/thermal/") {}
+
+void TemperatureSource::open(const Tick& tick) {
+    sensors_.clear();
+    left_out_ = 0;
+    find_chips(tick);
+    find_zones(tick);
+    if (left_out_ > 0) {
+        left_out_channel_ = tick.batch.add_channel("temp.left_out", "1");
+    }
+}
+
+void TemperatureSource::read(const Tick& tick) {
+    for (Sensor& sensor : sensors_) {
+        const std::string_view text = trimmed(sensor.file.read(tick.buffer).value_or(""));
+        if (const auto millidegrees = to_number<std::int64_t>(text)) {
+            tick.batch.add(sensor.channel, static_cast<double>(*millidegrees) / 1000.0);
+        }
+    }
+    tick.batch.add(left_out_channel_, left_out_);
+}
+
+void TemperatureSource::find_chips(const Tick& tick) {
+    std::vector<std::string> chips;
+    const auto is_taken = [&](const std::string& part) {
+        return std::find(chips.begin(), chips.end(), part) != chips.end();
+    };
+    for (const std::string& directory : list(hwmon_path_, "hwmon", "")) {
+        const std::string stem = hwmon_path_ + directory + '/';
+        const std::vector<std::string> inputs = list(stem, "temp", input_suffix);
+        if (inputs.empty()) {
+            continue;
+        }
+        const std::string name = read_text(stem + "name", tick.buffer);
+        chips.push_back(free_part(name.empty() ? directory : name, chip_bytes_max, is_taken));
+        for (const std::string& input : inputs) {
+            const std::string sensor = input.substr(0, input.size() - input_suffix.size());
+            const std::string label = read_text(stem + sensor + "_label", tick.buffer);
+            add_sensor(tick, stem + input, chips.back(), label.empty() ? sensor : label);
+        }
+    }
+}
+
+void TemperatureSource::find_zones(const Tick& tick) {
+    constexpr std::string_view prefix = "thermal_zone";
+    for (const std::string& directory : list(thermal_path_, prefix, "")) {
+        const std::string stem = thermal_path_ + directory + '/';
+        const std::string type = read_text(stem + "type", tick.buffer);
+        const std::string zone = "zone" + directory.substr(prefix.size());
+        add_sensor(tick, stem + "temp", free_part(type, chip_bytes_max, [](const std::string&) { return false; }),
+                   zone);
+    }
+}
+
+void TemperatureSource::add_sensor(const Tick& tick, const std::string& path, const std::string& chip,
+                                   const std::string& label) {
+    if (sensors_.size() == sensors_max) {
+        ++left_out_;
+        return;
+    }
+    const std::string stem = "temp." + chip + '.';
+    const std::string part = free_part(label, label_bytes_max, [&](const std::string& candidate) {
+        return std::any_of(sensors_.begin(), sensors_.end(),
+                           [&](const Sensor& sensor) { return sensor.channel_name == stem + candidate; });
+    });
+    sensors_.push_back(Sensor{stem + part, ProcFile(path), tick.batch.add_channel(stem + part, "Cel")});
+}
+
+}  // namespace telegate::host

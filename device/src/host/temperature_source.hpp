@@ -1,0 +1,48 @@
+#pragma once
+
+#include "host/proc_file.hpp"
+#include "host/tick.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::host {
+
+/// Temperatures from <sys>/class/hwmon and <sys>/class/thermal.
+///
+/// Threads: the sampling thread.
+/// Limits:  sensors are looked for in open() only, sensors_max of them are read, others are counted in temp.left_out.
+///          A sensor answers as fast as its chip does: usually microseconds, on some (nvme, ACPI) milliseconds.
+/// Failure: open() throws std::bad_alloc only; a sensor that does not answer gives no sample.
+class TemperatureSource {
+  public:
+    static constexpr std::size_t sensors_max = 64;
+
+    explicit TemperatureSource(const std::string& sys_root);
+
+    void open(const Tick& tick);
+    void read(const Tick& tick);
+    void reset() noexcept {}
+
+  private:
+    struct Sensor {
+        std::string channel_name;
+        ProcFile file;
+        SampleBatch::Channel channel = SampleBatch::Channel::none;
+    };
+
+    void find_chips(const Tick& tick);
+    void find_zones(const Tick& tick);
+    void add_sensor(const Tick& tick, const std::string& path, const std::string& chip, const std::string& label);
+
+    const std::string hwmon_path_;
+    const std::string thermal_path_;
+    std::vector<Sensor> sensors_;
+    std::int64_t left_out_ = 0;
+    SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
+};
+
+}  // namespace telegate::host

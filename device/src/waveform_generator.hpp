@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/clock.hpp"
+#include "device/simulated_driver.hpp"
+#include "random.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace telegate {
+
+[[nodiscard]] std::string_view to_string(Waveform waveform) noexcept;
+
+/// One channel of the simulated device. sine, ramp and square follow the time, the others their own count of values.
+///
+/// Threads: one.
+/// Limits:  none grows; the counter wraps after 2^63 values.
+/// Failure: none.
+class WaveformGenerator {
+  public:
+    struct Value {
+        bool is_integer = false;
+        double real = 0.0;
+        std::int64_t integer = 0;
+    };
+
+    WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options) noexcept;
+
+    /// The next value; `elapsed` is the time since the first read.
+    [[nodiscard]] Value next(Duration elapsed) noexcept;
+
+  private:
+    [[nodiscard]] double phase(Duration elapsed) const noexcept;
+    [[nodiscard]] double walk() noexcept;
+    [[nodiscard]] double noise() noexcept;
+
+    Waveform waveform_;
+    double amplitude_;
+    double offset_;
+    Duration period_;
+    RandomStream random_;
+    std::int64_t count_ = 0;  // values given
+    double distance_ = 0.0;   // of the random walk from its offset
+};
+
+}  // namespace telegate

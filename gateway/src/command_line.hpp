@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace telegate {
+
+/// Exit codes, as in sysexits.h.
+namespace exit_code {
+inline constexpr int ok = 0;
+inline constexpr int usage = 64;
+inline constexpr int unavailable = 69;  // an address is taken
+inline constexpr int internal = 70;
+inline constexpr int config = 78;
+}  // namespace exit_code
+
+struct CommandLine {
+    std::string config_path;  // "" when not given
+    bool check = false;       // check the settings and stop
+    std::string log_level;    // "" when not given
+};
+
+/// What main() does next: go on with `command_line`, or print and leave with `exit_code`.
+struct ParsedCommandLine {
+    CommandLine command_line;
+    std::optional<int> exit_code;
+    std::string output;  // to stdout when the code is 0, else to stderr
+};
+
+/// Parses --config/-c FILE, --check (alias --test), --log-level LEVEL, --version, --help/-h. Exit code 64 on anything
+/// else.
+[[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace telegate

@@ -1,0 +1,207 @@
+#include "gateway.hpp"
+
+#include <pthread.h>
+
+#include <future>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+std::string subscriber_text(const SubscriberStatus& subscriber) {
+    return "id=" + std::to_string(subscriber.id) + " endpoint=" + subscriber.endpoint + " peer=\"" + subscriber.peer +
+           "\"";
+}
+
+std::string books_text(const Books& books) {
+    return "sampled=" + std::to_string(books.sampled) + " published=" + std::to_string(books.published) +
+           " filtered=" + std::to_string(books.filtered) + " queued=" + std::to_string(books.queued) +
+           " dropped_queue_overflow=" +
+           std::to_string(books.dropped[static_cast<std::size_t>(DropReason::queue_overflow)]) +
+           " dropped_shutdown=" + std::to_string(books.dropped[static_cast<std::size_t>(DropReason::shutdown)]) +
+           " balanced=" + (books.balanced() ? "true" : "false");
+}
+
+}  // namespace
+
+Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
+    : log_(log),
+      epoch_ms_(clock_.utc_now_ns() / 1'000'000),
+      started_at_(clock_.mono_now()),
+      ledger_(plan.devices.size(), channels_),
+      queue_(plan.queue_capacity, plan.queue_policy),
+      publisher_(reactor_, publisher_options()),
+      pump_({reactor_, queue_, waker_, channels_, ledger_, publisher_}, epoch_ms_),
+      sampler_(clock_, channels_, queue_, ledger_, waker_),
+      sampling_thread_(sampler_, clock_),
+      rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
+    for (const Endpoint& endpoint : plan.publish) {
+        publisher_.bind(endpoint);
+    }
+    add_devices(std::move(plan.devices));
+}
+
+Gateway::~Gateway() {
+    finish();
+}
+
+void Gateway::add_devices(std::vector<PlannedDevice> devices) {
+    for (PlannedDevice& device : devices) {
+        sampler_.add(std::move(device.options), std::move(device.driver));
+    }
+}
+
+PublisherOptions Gateway::publisher_options() {
+    PublisherOptions options;
+    options.on_subscriber = [this](const SubscriberStatus& subscriber) {
+        log_.info("subscriber connected " + subscriber_text(subscriber));
+    };
+    options.on_leave = [this](const SubscriberStatus& subscriber, std::string_view why) {
+        log_.info("subscriber left " + subscriber_text(subscriber) + " why=\"" + std::string(why) +
+                  "\" matched=" + std::to_string(subscriber.matched) + " sent=" + std::to_string(subscriber.sent) +
+                  " dropped=" + std::to_string(subscriber.dropped));
+    };
+    options.on_refused = [this](std::string_view peer, std::string_view why) {
+        log_.warn_limited(why,
+                          "connection refused peer=\"" + std::string(peer) + "\" why=\"" + std::string(why) + "\"");
+    };
+    return options;
+}
+
+RestHandlers Gateway::rest_handlers() {
+    RestHandlers handlers;
+    handlers.snapshot = [this] {
+        return snapshot();
+    };
+    handlers.devices = [this] {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < sampler_.devices(); ++i) {
+            names.push_back(sampler_.status(static_cast<DeviceId>(i)).name);
+        }
+        return names;
+    };
+    handlers.command = [this](std::string_view device, DeviceCommand what) {
+        return command(device, what);
+    };
+    return handlers;
+}
+
+void Gateway::start() {
+    pump_.start();
+    io_thread_ = std::thread([this] {
+        ::pthread_setname_np(::pthread_self(), "tg-io");
+        reactor_.run();
+    });
+    sampling_thread_.start();
+    rest_.start();
+    state_ = GatewayState::running;
+    log_start();
+}
+
+void Gateway::begin_stop() {
+    if (state_.exchange(GatewayState::stopping) == GatewayState::stopping) {
+        return;
+    }
+    log_.info("stopping");
+    rest_.stop();
+    if (queue_.policy() == OverflowPolicy::block) {
+        queue_.close();  // the sampler may be waiting for room
+    }
+    sampling_thread_.stop();
+    queue_.close();
+    reactor_.post([this] {
+        pump_.drain_all();
+        publisher_.close(stop_grace_max, [this] { stopped_.wake(); });
+    });
+}
+
+void Gateway::finish() {
+    if (state_.exchange(GatewayState::stopping) != GatewayState::stopping) {
+        rest_.stop();
+        queue_.close();
+        sampling_thread_.stop();
+    }
+    if (!io_thread_.joinable()) {
+        return;
+    }
+    reactor_.stop();
+    io_thread_.join();
+    pump_.discard_all(DropReason::shutdown);
+    log_final_books();
+}
+
+std::optional<StatusSnapshot> Gateway::snapshot() {
+    auto promise = std::make_shared<std::promise<StatusSnapshot>>();
+    std::future<StatusSnapshot> answer = promise->get_future();
+    reactor_.post([this, promise] { promise->set_value(take_snapshot()); });
+    if (answer.wait_for(answer_time_max) != std::future_status::ready) {
+        return std::nullopt;
+    }
+    return answer.get();
+}
+
+std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCommand what) {
+    const auto id = sampler_.find(device);
+    if (!id) {
+        return std::nullopt;
+    }
+    const auto result = sampling_thread_.run_command(*id, what, answer_time_max);
+    if (result) {
+        log_.info("device command device=" + std::string(device) + " state=" + std::string(to_string(result->state)) +
+                  " possible=" + (result->possible ? "true" : "false"));
+    }
+    return result;
+}
+
+StatusSnapshot Gateway::take_snapshot() const {
+    StatusSnapshot snapshot;
+    snapshot.state = state_;
+    snapshot.epoch_ms = epoch_ms_;
+    snapshot.time_utc_ns = clock_.utc_now_ns();
+    snapshot.uptime = clock_.mono_now() - started_at_;
+    snapshot.queue_depth = queue_.size();
+    snapshot.queue_capacity = queue_.capacity();
+    snapshot.queue_high_water = queue_.high_water();
+    snapshot.queue_policy = queue_.policy();
+    for (std::size_t i = 0; i < sampler_.devices(); ++i) {
+        snapshot.devices.push_back(sampler_.status(static_cast<DeviceId>(i)));
+    }
+    snapshot.books = ledger_.cut();
+    for (const Endpoint& endpoint : publisher_.endpoints()) {
+        snapshot.endpoints.push_back(to_string(endpoint));
+    }
+    snapshot.rest_endpoint = "http://" + rest_.address();
+    snapshot.subscribers = publisher_.subscribers();
+    snapshot.publisher = publisher_.totals();
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        const auto id = static_cast<ChannelId>(i);
+        if (const TelemetrySample* last = pump_.last(id)) {
+            const ChannelInfo& info = channels_.at(id);
+            snapshot.channels.push_back({info.topic, info.unit, *last, ledger_.drops_of(id)});
+        }
+    }
+    snapshot.channels_refused = channels_.refused();
+    return snapshot;
+}
+
+void Gateway::log_start() const {
+    std::string endpoints;
+    for (const Endpoint& endpoint : publisher_.endpoints()) {
+        endpoints += " publish=" + to_string(endpoint);
+    }
+    log_.info("running rest=http://" + rest_.address() + endpoints + " devices=" + std::to_string(sampler_.devices()) +
+              " queue=" + std::to_string(queue_.capacity()));
+}
+
+void Gateway::log_final_books() const {
+    const std::vector<Books> books = ledger_.cut();
+    for (std::size_t i = 0; i < books.size(); ++i) {
+        log_.info("books device=" + sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]));
+    }
+    const PublisherTotals totals = publisher_.totals();
+    log_.info("stopped messages=" + std::to_string(totals.messages) + " matched=" + std::to_string(totals.matched) +
+              " sent=" + std::to_string(totals.sent) + " dropped=" + std::to_string(totals.dropped) +
+              " pending=" + std::to_string(totals.pending));
+}
+
+}  // namespace telegate

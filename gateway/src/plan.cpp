@@ -1,0 +1,96 @@
+#include "plan.hpp"
+
+#include "device/host_driver.hpp"
+#include "device/simulated_driver.hpp"
+
+#include <array>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// Indexed by the order of the enumerators, named as in the settings table.
+constexpr std::array<std::string_view, 6> waveform_names{"sine", "ramp", "square", "random_walk", "noise", "counter"};
+
+Waveform to_waveform(std::string_view name) {
+    std::size_t index = 0;
+    while (index + 1 < waveform_names.size() && waveform_names[index] != name) {
+        ++index;
+    }
+    return static_cast<Waveform>(index);
+}
+
+OverflowPolicy to_policy(std::string_view name) {
+    for (const OverflowPolicy policy : {OverflowPolicy::drop_newest, OverflowPolicy::block}) {
+        if (to_string(policy) == name) {
+            return policy;
+        }
+    }
+    return OverflowPolicy::drop_oldest;
+}
+
+std::unique_ptr<Driver> make_driver(const DeviceSettings& settings) {
+    if (settings.driver == "host") {
+        return make_host_driver({settings.host.per_core, settings.host.proc_root, settings.host.sys_root});
+    }
+    const SimulatedSettings& from = settings.simulated;
+    SimulatedDriverOptions options;
+    options.waveforms.clear();
+    for (const std::string& name : from.waveforms) {
+        options.waveforms.push_back(to_waveform(name));
+    }
+    options.seed = static_cast<std::uint64_t>(from.seed);
+    options.amplitude = from.amplitude;
+    options.offset = from.offset;
+    options.period = std::chrono::milliseconds(from.period_ms);
+    options.error_probability = from.error_probability;
+    options.hang_probability = from.hang_probability;
+    options.hang_time = std::chrono::milliseconds(from.hang_time_ms);
+    options.stuck_probability = from.stuck_probability;
+    options.stuck_time = std::chrono::milliseconds(from.stuck_time_ms);
+    options.burst_probability = from.burst_probability;
+    options.burst_samples = static_cast<std::uint32_t>(from.burst_samples);
+    return make_simulated_driver(options);
+}
+
+DeviceOptions to_options(const DeviceSettings& from, std::int64_t default_interval_ms) {
+    DeviceOptions options;
+    options.name = from.name;
+    options.interval = std::chrono::milliseconds(from.interval_ms > 0 ? from.interval_ms : default_interval_ms);
+    options.errors_before_safe = static_cast<std::uint32_t>(from.errors_before_safe);
+    options.started = from.autostart;
+    return options;
+}
+
+}  // namespace
+
+Plan make_plan(const Settings& settings) {
+    Plan plan;
+    std::vector<SettingsProblem> problems;
+    plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
+    plan.queue_policy = to_policy(settings.queue_policy);
+    for (const PublishSettings& publish : settings.publish) {
+        auto endpoint = parse_endpoint(publish.endpoint);
+        if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
+            problems.push_back({publish.place.file, publish.place.line, "endpoint",
+                                "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what});
+            continue;
+        }
+        plan.publish.push_back(std::get<Endpoint>(std::move(endpoint)));
+    }
+    for (const DeviceSettings& device : settings.devices) {
+        try {
+            plan.devices.push_back({to_options(device, settings.sampling_interval_ms), make_driver(device)});
+        } catch (const std::exception& error) {
+            problems.push_back({device.place.file, device.place.line, "device \"" + device.name + "\"", error.what()});
+        }
+    }
+    if (!problems.empty()) {
+        throw SettingsError(std::move(problems));
+    }
+    return plan;
+}
+
+}  // namespace telegate

@@ -1,0 +1,52 @@
+#include "problem.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A target may be kilobytes long; the start is enough to know it again.
+constexpr std::size_t instance_bytes_max = 256;
+
+}  // namespace
+
+std::string_view status_phrase(int status) noexcept {
+    switch (status) {
+        case 200: return "OK";
+        case 400: return "Bad Request";
+        case 404: return "Not Found";
+        case 405: return "Method Not Allowed";
+        case 409: return "Conflict";
+        case 411: return "Length Required";
+        case 413: return "Content Too Large";
+        case 414: return "URI Too Long";
+        case 416: return "Range Not Satisfiable";
+        case 431: return "Request Header Fields Too Large";
+        case 500: return "Internal Server Error";
+        case 503: return "Service Unavailable";
+        default: return "Error";
+    }
+}
+
+HttpResponse problem_response(const Problem& problem) {
+    return problem_response(problem, Json::object());
+}
+
+HttpResponse problem_response(const Problem& problem, const nlohmann::ordered_json& extensions) {
+    Json json;
+    json["type"] = "about:blank";
+    json["title"] = status_phrase(problem.status);
+    json["status"] = problem.status;
+    json["detail"] = problem.detail;
+    json["instance"] = problem.instance.substr(0, instance_bytes_max);
+    json.update(extensions);
+    HttpResponse response;
+    response.status = problem.status;
+    response.content_type = "application/problem+json";
+    response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return response;
+}
+
+}  // namespace telegate

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/bounded_queue.hpp"
+#include "core/ledger.hpp"
+#include "core/publisher.hpp"
+#include "device/sampler.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+enum class GatewayState : std::uint8_t { starting, running, stopping };
+[[nodiscard]] std::string_view to_string(GatewayState state) noexcept;
+
+/// The last sample of one channel with the channel's names.
+struct ChannelStatus {
+    std::string topic;
+    std::string unit;
+    TelemetrySample last{};
+    ChannelDrops drops;
+};
+
+/// Everything that GET /status shows, taken at one moment. Every number comes from the part that counts it.
+struct StatusSnapshot {
+    GatewayState state = GatewayState::starting;
+    std::int64_t epoch_ms = 0;     // the gateway's start, ms since 1970 UTC; sequence numbers restart with it
+    std::int64_t time_utc_ns = 0;  // of this snapshot
+    std::chrono::nanoseconds uptime{0};
+
+    std::size_t queue_depth = 0;
+    std::size_t queue_capacity = 0;
+    std::size_t queue_high_water = 0;
+    OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
+
+    std::vector<DeviceStatus> devices;
+    std::vector<Books> books;  // one per device, same order
+
+    std::vector<std::string> endpoints;  // as bound
+    std::string rest_endpoint;
+    std::vector<SubscriberStatus> subscribers;
+    PublisherTotals publisher;
+
+    std::vector<ChannelStatus> channels;  // those that have had a sample, in order of appearance
+    std::uint64_t channels_refused = 0;
+};
+
+}  // namespace telegate

@@ -1,0 +1,141 @@
+#include "config/load.hpp"
+
+#include "config/problems.hpp"
+#include "support/catch.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace telegate;
+using telegate::test::has;
+
+namespace {
+
+/// A directory of its own, gone with the test.
+class Scratch {
+  public:
+    Scratch() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "telegate-config-XXXXXX").string();
+        REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+        path_ = pattern;
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
+
+    [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(path(name), std::ios::binary) << text;
+        return path(name);
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+std::string error_of(const std::string& path) {
+    try {
+        (void)load_settings(path);
+    } catch (const SettingsError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a file is read and its problems name it", "[config][load]") {
+    const Scratch scratch;
+    CHECK(load_settings(scratch.write("a.ini", "queue_size = 9")).queue_size == 9);
+    const std::string bad = scratch.write("b.ini", "\nqueue_size = x");
+    CHECK(error_of(bad).starts_with(bad + ":2: queue_size: "));
+}
+
+TEST_CASE("a missing file is a problem of its own", "[config][load]") {
+    const Scratch scratch;
+    CHECK(error_of(scratch.path("none.ini")) ==
+          scratch.path("none.ini") + ": cannot be read: No such file or directory");
+}
+
+TEST_CASE("a directory is not a file", "[config][load]") {
+    const Scratch scratch;
+    CHECK(has(error_of(scratch.path("")), ": cannot be read: Is a directory"));
+}
+
+TEST_CASE("a file that may not be read is a problem", "[config][load]") {
+    const Scratch scratch;
+    const std::string path = scratch.write("a.ini", "queue_size = 9");
+    REQUIRE(::chmod(path.c_str(), 0) == 0);
+    if (::access(path.c_str(), R_OK) == 0) {
+        CHECK(load_settings(path).queue_size == 9);  // root may read everything
+    } else {
+        CHECK(has(error_of(path), ": cannot be read: Permission denied"));
+    }
+}
+
+TEST_CASE("a file without end is not read to its end", "[config][load]") {
+    CHECK(has(error_of("/dev/zero"), "/dev/zero: is too large for a settings file"));
+}
+
+TEST_CASE("a file of 1 MiB is read, a larger one is refused", "[config][load]") {
+    const Scratch scratch;
+    CHECK(error_of(scratch.write("a.ini", std::string(1024 * 1024, '\n'))).empty());
+    CHECK(has(error_of(scratch.write("b.ini", std::string(1024 * 1024 + 1, '\n'))), "is too large"));
+}
+
+TEST_CASE("a problem without line or key leaves them out of its text", "[config][load]") {
+    CHECK(SettingsProblem{.file = "f", .line = 3, .key = "k", .what = "w"}.text() == "f:3: k: w");
+    CHECK(SettingsProblem{.file = "f", .line = 3, .key = "", .what = "w"}.text() == "f:3: w");
+    CHECK(SettingsProblem{.file = "f", .line = 0, .key = "", .what = "w"}.text() == "f: w");
+}
+
+TEST_CASE("a log level from the command line wins over the file", "[config][load]") {
+    Settings settings = parse_settings("log_level = warn", "t.ini");
+    override_log_level(settings, "trace", "--log-level");
+    CHECK(settings.log_level == "trace");
+}
+
+TEST_CASE("a log level that does not exist is refused and changes nothing", "[config][load]") {
+    Settings settings;
+    std::string text;
+    try {
+        override_log_level(settings, "loud", "--log-level");
+    } catch (const SettingsError& error) {
+        text = error.what();
+    }
+    CHECK(text == "command line: --log-level: \"loud\" is not a choice, allowed: trace, debug, info, warn, error, off");
+    CHECK(settings.log_level == "info");
+}
+
+TEST_CASE("the log levels are those of the settings table", "[config][load]") {
+    CHECK(log_level_choices() == "trace, debug, info, warn, error, off");
+    CHECK(is_log_level("off"));
+    CHECK_FALSE(is_log_level("INFO"));
+    CHECK_FALSE(is_log_level(""));
+}
+
+TEST_CASE("the shipped settings load and say what the documentation says", "[config][load]") {
+    const Settings settings = load_settings(TELEGATE_SOURCE_DIR "/config/gateway.ini");
+    CHECK(settings.sampling_interval_ms == 100);
+    CHECK(settings.queue_size == 1024);
+    CHECK(settings.queue_policy == "drop_oldest");
+    CHECK(settings.log_level == "info");
+    CHECK(settings.rest_host == "127.0.0.1");
+    CHECK(settings.rest_port == 8080);
+    REQUIRE(settings.publish.size() == 2);
+    CHECK(settings.publish[0].endpoint == "tcp://127.0.0.1:5556");
+    CHECK(settings.publish[1].endpoint == "ipc:///tmp/telegate-pub.ipc");
+    REQUIRE(settings.devices.size() == 2);
+    CHECK(settings.devices[0].driver == "host");
+    CHECK(settings.devices[0].interval_ms == 1000);
+    CHECK(settings.devices[1].driver == "simulated");
+    CHECK(settings.devices[1].interval_ms == 0);
+}

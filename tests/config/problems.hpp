@@ -1,0 +1,42 @@
+#pragma once
+
+#include "config/load.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::test {
+
+/// The problems of a settings text that is called "t.ini", as they are printed. Empty when there are none.
+inline std::vector<std::string> problems_of(std::string_view text) {
+    std::vector<std::string> texts;
+    try {
+        (void)parse_settings(text, "t.ini");
+    } catch (const SettingsError& error) {
+        for (const SettingsProblem& problem : error.problems()) {
+            texts.push_back(problem.text());
+        }
+    }
+    return texts;
+}
+
+/// The only problem of the text; "" when there are none, and all of them when there are several.
+inline std::string problem_of(std::string_view text) {
+    std::string all;
+    for (const std::string& problem : problems_of(text)) {
+        all += (all.empty() ? "" : "\n") + problem;
+    }
+    return all;
+}
+
+inline Settings parse(std::string_view text) {
+    return parse_settings(text, "t.ini");
+}
+
+inline bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace telegate::test

@@ -1,0 +1,102 @@
+#include "config/settings_table.hpp"
+
+#include "support/catch.hpp"
+
+#include <set>
+#include <string>
+#include <utility>
+
+using namespace telegate;
+
+namespace {
+
+/// Calls `check` for every row, with its name captured.
+template <class Check>
+void for_each_row(Check check) {
+    for (const SettingRow& row : settings_table()) {
+        CAPTURE(row.section, row.driver, row.key);
+        check(row);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every setting says what it is, in full", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        CHECK(find_section(row.section) != nullptr);
+        CHECK_FALSE(row.key.empty());
+        CHECK(row.meaning.size() > 10);
+        CHECK(row.meaning.back() == '.');
+        CHECK_FALSE(type_text(row).empty());
+        CHECK_FALSE(allowed_text(row).empty());
+        CHECK(row.slot != nullptr);
+    });
+}
+
+TEST_CASE("a key that ends in _ms has the unit ms", "[config][table]") {
+    for_each_row([](const SettingRow& row) { CHECK(row.key.ends_with("_ms") == (row.unit == "ms")); });
+}
+
+TEST_CASE("no setting and no place is there twice", "[config][table]") {
+    std::set<std::pair<std::string_view, std::string_view>> keys;
+    DefaultOwners owners;
+    std::set<const void*> places;
+    for_each_row([&](const SettingRow& row) {
+        CHECK(keys.emplace(row.section, row.key).second);
+        const SettingSlot slot = row.slot(owners.of(row.section));
+        if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
+            CHECK(places.insert(listen->host).second);
+            CHECK(places.insert(listen->port).second);
+        } else if (const auto* const text = std::get_if<std::string*>(&slot)) {
+            CHECK(places.insert(*text).second);
+        } else if (const auto* const whole = std::get_if<std::int64_t*>(&slot)) {
+            CHECK(places.insert(*whole).second);
+        }
+    });
+}
+
+TEST_CASE("every default is allowed, and reads back as itself", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        DefaultOwners owners;
+        if (!row.required && row.unset.empty()) {
+            CHECK(assign(row, owners.of(row.section), default_text(row)) == std::nullopt);
+            CHECK(value_text(row, owners.of(row.section)) == default_text(row));
+        }
+    });
+}
+
+TEST_CASE("every row refuses nonsense and then stores nothing", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        DefaultOwners owners;
+        const auto fault = assign(row, owners.of(row.section), "\x01");
+        REQUIRE(fault.has_value());
+        CHECK(fault->find(", allowed: " + allowed_text(row)) != std::string::npos);
+        CHECK(value_text(row, owners.of(row.section)) == default_text(row));
+    });
+}
+
+TEST_CASE("defaults come from the settings structs", "[config][table]") {
+    CHECK(default_text(*find_setting("gateway", "queue_size")) == "1024");
+    CHECK(default_text(*find_setting("rest", "listen")) == "127.0.0.1:8080");
+    CHECK(default_text(*find_setting("device", "interval_ms")) == "sampling_interval_ms");
+    CHECK(default_text(*find_setting("device", "waveforms", "simulated")) ==
+          "sine, ramp, square, random_walk, noise, counter");
+    CHECK(default_text(*find_setting("device", "amplitude", "simulated")) == "10");
+    CHECK(default_text(*find_setting("device", "autostart")) == "yes");
+    CHECK(default_text(*find_setting("publish", "endpoint")).empty());
+}
+
+TEST_CASE("an IPv6 address is shown in brackets", "[config][table]") {
+    const SettingRow& listen = *find_setting("rest", "listen");
+    Settings settings;
+    CHECK(assign(listen, &settings, "[::1]:80") == std::nullopt);
+    CHECK(value_text(listen, &settings) == "[::1]:80");
+}
+
+TEST_CASE("a setting of a driver is found with that driver only", "[config][table]") {
+    CHECK(find_setting("device", "seed", "simulated") != nullptr);
+    CHECK(find_setting("device", "seed", "host") == nullptr);
+    CHECK(find_setting("device", "seed") == nullptr);
+    CHECK(find_setting("device", "autostart", "host") == find_setting("device", "autostart"));
+    CHECK(find_setting("queue", "autostart") == nullptr);
+}

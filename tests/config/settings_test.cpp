@@ -1,0 +1,196 @@
+#include "config/problems.hpp"
+#include "support/catch.hpp"
+
+using namespace telegate;
+using telegate::test::has;
+using telegate::test::parse;
+using telegate::test::problem_of;
+
+namespace {
+
+const std::string simulated = "[device \"s\"]\ndriver = simulated\n";
+
+}  // namespace
+
+TEST_CASE("the legacy keys stand before any section or in [gateway]", "[config]") {
+    const std::string keys = "sampling_interval_ms = 5\nqueue_size = 6\nlog_level = warn\n";
+    const Settings settings = parse(GENERATE("", "[gateway]\n") + keys);
+    CHECK(settings.sampling_interval_ms == 5);
+    CHECK(settings.queue_size == 6);
+    CHECK(settings.log_level == "warn");
+}
+
+TEST_CASE("a legacy key given in both places is a duplicate", "[config]") {
+    CHECK(problem_of("\nqueue_size = 6\n[gateway]\nqueue_size = 6\n") ==
+          "t.ini:4: queue_size: is there twice, first in line 2");
+}
+
+TEST_CASE("queue_size 0 means the default", "[config]") {
+    CHECK(parse("queue_size = 0").queue_size == 1024);
+}
+
+TEST_CASE("whole numbers are accepted within their range only", "[config]") {
+    const auto [line, good] = GENERATE(table<std::string, bool>({{"sampling_interval_ms = 1", true},
+                                                                 {"sampling_interval_ms = 3600000", true},
+                                                                 {"sampling_interval_ms = 0", false},
+                                                                 {"sampling_interval_ms = 3600001", false},
+                                                                 {"sampling_interval_ms = -1", false},
+                                                                 {"sampling_interval_ms = 99999999999999999999", false},
+                                                                 {"queue_size = 1048576", true},
+                                                                 {"queue_size = 1048577", false},
+                                                                 {"queue_size = -1", false}}));
+    CAPTURE(line);
+    CHECK(problem_of(line).empty() == good);
+    CHECK(has(problem_of(line), "is out of range") == !good);
+}
+
+TEST_CASE("a whole number is digits and nothing else", "[config]") {
+    const auto* const text = GENERATE("", "x", "100 ms", "100ms", "1.5", "1e3", "+5", "0x10", "\"5\"", "5,", "--5");
+    CAPTURE(text);
+    CHECK(problem_of(std::string("sampling_interval_ms = ") + text) ==
+          "t.ini:1: sampling_interval_ms: \"" + std::string(text) +
+              "\" is not a whole number, allowed: a whole number without unit, 1 to 3600000 (ms)");
+}
+
+TEST_CASE("what is allowed for queue_size says what 0 means", "[config]") {
+    CHECK(has(problem_of("queue_size = many"), "1 to 1048576 (samples), or 0 for the default 1024"));
+}
+
+TEST_CASE("numbers are accepted within their range only", "[config]") {
+    const auto [value, good] = GENERATE(table<std::string, bool>({{"0", true},
+                                                                  {"1", true},
+                                                                  {"0.25", true},
+                                                                  {"1e-3", true},
+                                                                  {"1.01", false},
+                                                                  {"-0.1", false},
+                                                                  {"1e999", false},
+                                                                  {"nan", false},
+                                                                  {"inf", false},
+                                                                  {"50%", false},
+                                                                  {"0,5", false},
+                                                                  {"", false}}));
+    CAPTURE(value);
+    CHECK(problem_of(simulated + "error_probability = " + value).empty() == good);
+}
+
+TEST_CASE("booleans are words or digits in any letter case", "[config]") {
+    const auto [text, value] = GENERATE(table<std::string, bool>({{"1", true},
+                                                                  {"yes", true},
+                                                                  {"True", true},
+                                                                  {"ON", true},
+                                                                  {"0", false},
+                                                                  {"no", false},
+                                                                  {"FALSE", false},
+                                                                  {"off", false}}));
+    CHECK(parse(simulated + "autostart = " + text).devices.at(0).autostart == value);
+}
+
+TEST_CASE("anything else is not a boolean", "[config]") {
+    const auto* const text = GENERATE("", "2", "y", "ja", "yes please", "\"yes\"");
+    CHECK(has(problem_of(simulated + "autostart = " + text), "is neither yes nor no, allowed: yes, true, on, 1, no"));
+}
+
+TEST_CASE("a choice that is not allowed names those that are, and the nearest", "[config]") {
+    CHECK(problem_of("log_level = inof") ==
+          "t.ini:1: log_level: \"inof\" is not a choice (did you mean info?), allowed: trace, debug, info, warn, "
+          "error, off");
+    CHECK(problem_of("[queue]\npolicy = 7") ==
+          "t.ini:2: policy: \"7\" is not a choice, allowed: drop_oldest, drop_newest, block");
+}
+
+TEST_CASE("a list holds each choice once", "[config]") {
+    const auto list = [](const std::string& value) {
+        return problem_of(simulated + "waveforms = " + value);
+    };
+    CHECK(parse(simulated + "waveforms = noise ,sine").devices.at(0).simulated.waveforms ==
+          std::vector<std::string>{"noise", "sine"});
+    CHECK(has(list("sine, sine"), "\"sine\" is there twice, allowed: one or more, separated by commas, of sine, ramp"));
+    CHECK(has(list(""), "\"\" is not a choice"));
+    CHECK(has(list("sine,"), "\"\" is not a choice"));
+    CHECK(has(list("sin"), "\"sin\" is not a choice (did you mean sine?)"));
+}
+
+TEST_CASE("the REST address is a number and a port", "[config]") {
+    const auto [text, host, port] =
+        GENERATE(table<std::string, std::string, std::int64_t>({{"127.0.0.1:8080", "127.0.0.1", 8080},
+                                                                {"0.0.0.0:0", "0.0.0.0", 0},
+                                                                {"localhost:65535", "localhost", 65535},
+                                                                {"[::1]:80", "::1", 80},
+                                                                {"[::]:80", "::", 80}}));
+    const Settings settings = parse("[rest]\nlisten = " + text);
+    CHECK(settings.rest_host == host);
+    CHECK(settings.rest_port == port);
+}
+
+TEST_CASE("any other REST address is refused", "[config]") {
+    const auto* const text =
+        GENERATE("", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80x",
+                 "example.org:80", "::1:80", "[127.0.0.1]:80", "[::1]", "[]:80", "256.0.0.1:80", "127.1:80", "[::1:80");
+    CAPTURE(text);
+    CHECK(
+        has(problem_of("[rest]\nlisten = " + std::string(text)), "is not an address to listen on, allowed: HOST:PORT"));
+}
+
+TEST_CASE("endpoints begin with a known scheme and go on", "[config]") {
+    const auto* const text = GENERATE("", "tcp://", "ipc://", "udp://127.0.0.1:1", "127.0.0.1:1", "TCP://a:1");
+    CHECK(has(problem_of("[publish \"a\"]\nendpoint = " + std::string(text)),
+              "is not allowed, allowed: tcp://HOST:PORT or ipc://PATH"));
+}
+
+TEST_CASE("a text holds no control bytes", "[config]") {
+    CHECK(has(problem_of("[publish \"a\"]\nendpoint = ipc:///a\x1b[31m"), "\"ipc:///a\\x1b[31m\" is not allowed"));
+}
+
+TEST_CASE("every setting of a host device arrives", "[config]") {
+    const DeviceSettings device =
+        parse(
+            "[device \"h.1-a_b\"]\nper_core = yes\nproc_root = /p\nsys_root = /s\ndriver = host\n"
+            "interval_ms = 7\nerrors_before_safe = 0\nautostart = no\n")
+            .devices.at(0);
+    CHECK(device.name == "h.1-a_b");
+    CHECK(device.driver == "host");
+    CHECK(device.interval_ms == 7);
+    CHECK(device.errors_before_safe == 0);
+    CHECK_FALSE(device.autostart);
+    CHECK(device.host.per_core);
+    CHECK(device.host.proc_root == "/p");
+    CHECK(device.host.sys_root == "/s");
+}
+
+TEST_CASE("every setting of a simulated device arrives", "[config]") {
+    const SimulatedSettings device =
+        parse(simulated +
+              "seed = 9007199254740992\namplitude = -1e9\noffset = 0.5\nperiod_ms = 2\nerror_probability = 0.1\n"
+              "hang_probability = 0.2\nhang_time_ms = 3\nstuck_probability = 0.3\nstuck_time_ms = 4\n"
+              "burst_probability = 0.4\nburst_samples = 5\n")
+            .devices.at(0)
+            .simulated;
+    CHECK(device.seed == 9'007'199'254'740'992);
+    CHECK(device.amplitude == -1e9);
+    CHECK(device.offset == 0.5);
+    CHECK(device.period_ms == 2);
+    CHECK(device.error_probability == 0.1);
+    CHECK(device.hang_probability == 0.2);
+    CHECK(device.hang_time_ms == 3);
+    CHECK(device.stuck_probability == 0.3);
+    CHECK(device.stuck_time_ms == 4);
+    CHECK(device.burst_probability == 0.4);
+    CHECK(device.burst_samples == 5);
+}
+
+TEST_CASE("a device that sets nothing has the defaults", "[config]") {
+    const DeviceSettings device = parse(simulated).devices.at(0);
+    CHECK(device.interval_ms == 0);
+    CHECK(device.errors_before_safe == 10);
+    CHECK(device.autostart);
+}
+
+TEST_CASE("devices and endpoints keep their order", "[config]") {
+    const Settings settings = parse(
+        "[device \"b\"]\ndriver = host\n[publish \"y\"]\nendpoint = tcp://*:1\n[device \"a\"]\ndriver = host\n"
+        "[publish \"x\"]\nendpoint = ipc://@x\n");
+    CHECK(settings.devices.at(0).name == "b");
+    CHECK(settings.devices.at(1).name == "a");
+    CHECK(settings.publish.at(0).name == "y");
+    CHECK(settings.publish.at(1).endpoint == "ipc://@x");
+}

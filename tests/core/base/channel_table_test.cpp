@@ -1,0 +1,110 @@
+#include "core/channel_table.hpp"
+
+#include "support/catch.hpp"
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+constexpr DeviceId host{0};
+
+std::string name_of(std::size_t index) {
+    return "c" + std::to_string(index);
+}
+
+}  // namespace
+
+TEST_CASE("a channel keeps the names and the unit it was added with", "[core][channel]") {
+    ChannelTable table;
+    const auto id = table.add(DeviceId{3}, "boiler", "temp", "Cel");
+    REQUIRE(id);
+    const ChannelInfo& info = table.at(*id);
+    CHECK(info.device_id == DeviceId{3});
+    CHECK(info.device == "boiler");
+    CHECK(info.channel == "temp");
+    CHECK(info.unit == "Cel");
+    CHECK(info.topic == "boiler/temp");
+}
+
+TEST_CASE("ids count from zero in order of arrival", "[core][channel]") {
+    ChannelTable table;
+    for (std::uint32_t index = 0; index < 300; ++index) {
+        CHECK(table.add(host, "host", name_of(index), "") == ChannelId{index});
+    }
+    CHECK(table.size() == 300);
+    CHECK(table.at(ChannelId{299}).channel == "c299");
+}
+
+TEST_CASE("a known pair keeps its id and its first unit", "[core][channel]") {
+    ChannelTable table;
+    const auto first = table.add(host, "host", "load", "1");
+    CHECK(table.add(host, "host", "load", "%") == first);
+    CHECK(table.size() == 1);
+    CHECK(table.at(*first).unit == "1");
+}
+
+TEST_CASE("entries stay where they are while the table grows", "[core][channel]") {
+    ChannelTable table;
+    const ChannelInfo& first = table.at(*table.add(host, "host", "first", ""));
+    for (std::size_t index = 0; index < 2'000; ++index) {
+        CHECK(table.add(host, "host", name_of(index), ""));
+    }
+    CHECK(&table.at(ChannelId{0}) == &first);
+    CHECK(first.topic == "host/first");
+}
+
+TEST_CASE("a full table refuses new channels, counts them and still knows the old ones", "[core][channel]") {
+    ChannelTable table;
+    std::size_t added = 0;
+    for (std::size_t index = 0; index < ChannelTable::channels_max; ++index) {
+        added += table.add(host, "host", name_of(index), "").has_value() ? 1U : 0U;
+    }
+    CHECK(added == ChannelTable::channels_max);
+    CHECK(table.refused() == 0);
+    CHECK(table.add(host, "host", "one.more", "") == std::nullopt);
+    CHECK(table.refused() == 1);
+    CHECK(table.add(host, "host", "c7", "") == ChannelId{7});
+    CHECK(table.size() == ChannelTable::channels_max);
+}
+
+TEST_CASE("a reader sees every entry complete while others are added", "[core][channel][thread]") {
+    constexpr std::size_t channels = 5'000;
+    ChannelTable table;
+    std::thread writer([&table] {
+        for (std::size_t index = 0; index < channels; ++index) {
+            table.add(host, "host", name_of(index), "u");
+        }
+    });
+    std::size_t wrong = 0;
+    for (std::size_t size = 0; size < channels;) {
+        size = table.size();
+        if (size > 0) {
+            const ChannelInfo& newest = table.at(static_cast<ChannelId>(size - 1));
+            wrong += newest.topic == "host/" + name_of(size - 1) && newest.unit == "u" ? 0U : 1U;
+        }
+    }
+    writer.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("two threads that add the same channels get the same ids", "[core][channel][thread]") {
+    constexpr std::size_t channels = 1'000;
+    ChannelTable table;
+    std::vector<std::optional<ChannelId>> theirs(channels);
+    std::vector<std::optional<ChannelId>> ours(channels);
+    const auto add_all = [&table](auto& ids) {
+        for (std::size_t index = 0; index < channels; ++index) {
+            ids[index] = table.add(host, "host", name_of(index), "");
+        }
+    };
+    std::thread other([&] { add_all(theirs); });
+    add_all(ours);
+    other.join();
+    CHECK(ours == theirs);
+    CHECK(table.size() == channels);
+}

@@ -1,0 +1,82 @@
+#include "core/waker.hpp"
+
+#include "core/bounded_queue.hpp"
+#include "support/catch.hpp"
+
+#include <poll.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+bool is_awake(const Waker& waker, int wait_ms = 0) {
+    pollfd entry{waker.descriptor(), POLLIN, 0};
+    return ::poll(&entry, 1, wait_ms) == 1;
+}
+
+}  // namespace
+
+TEST_CASE("a waker is readable from wake to clear", "[core][waker]") {
+    Waker waker;
+    CHECK_FALSE(is_awake(waker));
+    waker.wake();
+    CHECK(is_awake(waker));
+    waker.clear();
+    CHECK_FALSE(is_awake(waker));
+}
+
+TEST_CASE("however often it is woken, one wake-up is pending", "[core][waker]") {
+    Waker waker;
+    for (int count = 0; count < 1000; ++count) {
+        waker.wake();
+    }
+    CHECK(waker.signalled() == 1);
+    waker.clear();
+    CHECK_FALSE(is_awake(waker));
+    waker.wake();
+    CHECK(waker.signalled() == 2);
+    CHECK(is_awake(waker));
+}
+
+TEST_CASE("clearing a waker that nobody woke does nothing", "[core][waker]") {
+    Waker waker;
+    waker.clear();
+    CHECK_FALSE(is_awake(waker));
+    waker.wake();
+    CHECK(is_awake(waker));
+}
+
+TEST_CASE("no item stays behind when producers wake the consumer once per item", "[core][waker][thread]") {
+    constexpr int items_each = 20'000;
+    BoundedQueue<int> queue(64, OverflowPolicy::block);
+    Waker waker;
+    std::vector<std::thread> producers;
+    for (int producer = 0; producer < 3; ++producer) {
+        producers.emplace_back([&] {
+            for (int item = 0; item < items_each; ++item) {
+                queue.push(item, [](int, QueueLoss) {});
+                waker.wake();
+            }
+        });
+    }
+    std::array<int, 16> batch{};
+    std::size_t taken = 0;
+    bool woken = true;
+    while (taken < 3 * items_each && woken) {
+        woken = is_awake(waker, 10'000);  // a lost wake-up would wait here for ever
+        waker.clear();
+        while (const std::size_t count = queue.pop(batch)) {
+            taken += count;
+        }
+    }
+    queue.close();
+    for (std::thread& producer : producers) {
+        producer.join();
+    }
+    CHECK(taken == 3 * items_each);
+    CHECK(waker.signalled() <= 3 * items_each);
+}

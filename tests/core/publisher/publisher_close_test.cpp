@@ -1,0 +1,144 @@
+#include "support/catch.hpp"
+#include "support/publisher_harness.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string large(16 * 1024 * 1024, 'x');
+
+/// Closes and counts the calls of `done`.
+struct Closing {
+    Closing(PublisherHarness& harness, std::chrono::milliseconds grace) {
+        harness.publisher->close(grace, [this] { ++done; });
+    }
+    int done = 0;
+};
+
+bool can_connect(const Endpoint& endpoint) {
+    try {
+        const RawPeer peer(endpoint);
+        return true;
+    } catch (const std::runtime_error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("closing without subscribers is done in the next turn", "[core][publisher][close]") {
+    PublisherHarness h;
+    Closing closing(h, 10s);
+    CHECK(closing.done == 0);
+    h.turn();
+    CHECK(closing.done == 1);
+    CHECK_FALSE(can_connect(h.endpoint));
+}
+
+TEST_CASE("closing delivers what is pending, ends the stream and waits for the peer", "[core][publisher][close]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
+    PublisherHarness h({}, transport);
+    RawPeer peer = h.subscriber({""}, 4096);
+    h.publish("large", large);
+    h.commit("last", "not yet flushed");
+    REQUIRE(h.last_status().pending == 2);
+    Closing closing(h, 60s);
+    CHECK_FALSE(can_connect(h.endpoint));
+    CHECK(h.turn_until([&] {
+        peer.read();
+        return peer.at_end();
+    }));
+    CHECK(peer.received() == publisher_hello() + message("large", large) + message("last", "not yet flushed"));
+    CHECK(h.last_status().sent == 2);
+    CHECK(closing.done == 0);
+
+    peer.close();
+    CHECK(h.turn_until([&] { return closing.done == 1; }));
+    CHECK(h.departures.at(0).sent == 2);
+    CHECK(h.totals().dropped == 0);
+    h.turn();
+    CHECK(closing.done == 1);
+}
+
+TEST_CASE("what a peer does not read within the grace is cut and counted", "[core][publisher][close]") {
+    PublisherHarness h;
+    const RawPeer peer = h.subscriber({""}, 4096);
+    h.publish("large", large);
+    h.commit("t", "x");
+    Closing closing(h, 20ms);
+    h.turn();
+    CHECK(closing.done == 0);
+    CHECK(h.turn_until([&] { return closing.done == 1; }));
+    CHECK(h.reason() == "did not read in time");
+    CHECK(h.departures.at(0).dropped == 2);
+    CHECK(h.totals().dropped == 2);
+    CHECK(h.totals().pending == 0);
+    CHECK(adds_up(h.totals()));
+}
+
+TEST_CASE("a peer that has everything but does not leave is cut after the grace", "[core][publisher][close]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber();
+    h.publish("t", "x");
+    Closing closing(h, 20ms);
+    CHECK(h.turn_until([&] { return closing.done == 1; }));
+    CHECK(h.totals().sent == 1);
+    CHECK(h.totals().dropped == 0);
+    peer.read();
+    CHECK(peer.received() == publisher_hello() + message("t", "x"));
+}
+
+TEST_CASE("one slow peer does not keep the others from their end", "[core][publisher][close]") {
+    PublisherHarness h;
+    const RawPeer slow = h.subscriber({""}, 4096);
+    RawPeer fast = h.subscriber({"t"});
+    h.publish("large", large);
+    h.publish("t", "x");
+    Closing closing(h, 60s);
+    CHECK(h.turn_until([&] {
+        fast.read();
+        return fast.at_end();
+    }));
+    fast.close();
+    CHECK(h.turn_until([&] { return h.departures.size() == 1; }));
+    CHECK(closing.done == 0);
+}
+
+TEST_CASE("a peer in its handshake is not waited for", "[core][publisher][close]") {
+    PublisherHarness h;
+    RawPeer peer = h.connect();
+    REQUIRE(h.turn_until([&] { return h.totals().connections_accepted == 1; }));
+    Closing closing(h, 60s);
+    CHECK(h.turn_until([&] { return closing.done == 1; }));
+    peer.read();
+    CHECK(peer.at_end());
+}
+
+TEST_CASE("nobody gets what is published after close", "[core][publisher][close]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber();
+    h.publish("t", "before");
+    Closing closing(h, 60s);
+    CHECK_FALSE(h.publisher->wanted(h.publisher->intern("t")));
+    h.publish("t", "after");
+    h.turn_until([&] {
+        peer.read();
+        return peer.at_end();
+    });
+    CHECK(peer.received() == publisher_hello() + message("t", "before"));
+    CHECK(h.totals().matched == 1);
+    CHECK(adds_up(h.totals()));
+}
+
+TEST_CASE("a publisher may go between close and the end of the grace", "[core][publisher][close]") {
+    PublisherHarness h;
+    const RawPeer peer = h.subscriber();
+    Closing closing(h, 0ms);
+    h.reactor.post([&h] { h.publisher.reset(); });  // runs before the timer's handler, which is ready by then
+    h.turn();
+    CHECK(h.departures.size() == 1);
+    h.turn();
+    CHECK(closing.done == 1);
+}

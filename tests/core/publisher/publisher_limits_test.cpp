@@ -1,0 +1,108 @@
+#include "support/catch.hpp"
+#include "support/publisher_harness.hpp"
+
+#include <sys/resource.h>
+
+#include <optional>
+
+using namespace telegate;
+using namespace telegate::test;
+
+TEST_CASE("connections over the limit are refused and counted, until one leaves", "[core][publisher][hostile]") {
+    PublisherOptions options;
+    options.sessions_max = 2;
+    PublisherHarness h(options);
+    const RawPeer first = h.subscriber();
+    std::optional<RawPeer> second(h.subscriber());
+    RawPeer refused = h.connect();
+    CHECK(h.is_cut(refused));
+    CHECK(refused.received().empty());
+    CHECK(h.totals().connections_refused == 1);
+    CHECK(h.totals().connections_accepted == 2);
+    CHECK(h.reason() == "too many connections");
+    second.reset();
+    CHECK(h.turn_until([&] { return h.publisher->subscribers().size() == 1; }));
+    CHECK(h.serves());
+}
+
+TEST_CASE("unfinished handshakes over the limit are refused and counted, until one finishes",
+          "[core][publisher][hostile]") {
+    PublisherOptions options;
+    options.handshakes_max = 1;
+    PublisherHarness h(options);
+    RawPeer slow = h.connect();
+    REQUIRE(h.turn_until([&] { return h.totals().connections_accepted == 1; }));
+    RawPeer refused = h.connect();
+    CHECK(h.is_cut(refused));
+    CHECK(h.totals().connections_refused == 1);
+    slow.send(greeting() + ready("SUB"));
+    REQUIRE(h.turn_until([&] { return h.arrivals.size() == 1; }));
+    CHECK(h.serves());
+}
+
+TEST_CASE("an over-long subscription is refused and counted, and the session goes on", "[core][publisher][hostile]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber({"t"});
+    peer.send(subscribe(std::string(limits::subscription_bytes_max + 1, 't')) +
+              subscribe_3_0(std::string(60'000, 't')) + cancel(std::string(60'000, 't')) +
+              subscribe(std::string(limits::subscription_bytes_max, 't')));
+    CHECK(h.turn_until([&] { return h.last_status().subscriptions_count == 2; }));
+    CHECK(h.totals().subscriptions_refused == 2);
+    CHECK(h.departures.empty());
+}
+
+TEST_CASE("of 10,001 subscriptions the last is refused and counted", "[core][publisher][hostile]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber({});
+    std::string bytes;
+    for (int number = 0; number < 10'001; ++number) {
+        bytes += subscribe("topic/" + std::to_string(number));
+    }
+    bytes += ping("done");
+    CHECK(h.turn_until([&] { return peer.send(std::exchange(bytes, "")) && peer.read().ends_with(pong("done")); }));
+    CHECK(h.last_status().subscriptions_count == 10'000);
+    CHECK(h.last_status().subscriptions.size() < 100);
+    CHECK(h.totals().subscriptions_refused == 1);
+    CHECK(h.publisher->wanted(h.publisher->intern("topic/9999")));
+    CHECK_FALSE(h.publisher->wanted(h.publisher->intern("topic=")));
+}
+
+TEST_CASE("a peer that pings without reading is cut", "[core][publisher][hostile]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
+    PublisherHarness h({}, transport);
+    RawPeer peer = h.subscriber({""}, 4096);
+    std::string pings;
+    for (int number = 0; number < 1'000; ++number) {
+        pings += ping("sixteen bytes ok");
+    }
+    const auto cut = [&] {
+        return h.departures.size() == 1;
+    };
+    for (int round = 0; round < 10'000 && !cut(); ++round) {
+        if (peer.send()) {
+            peer.send(pings);
+        }
+        h.turn();
+    }
+    CHECK(cut());
+    CHECK(h.reason() == "does not read its PONGs");
+    CHECK(h.serves());
+}
+
+TEST_CASE("a lack of descriptors delays a connection, but does not refuse it", "[core][publisher][hostile]") {
+    PublisherHarness h;
+    RawPeer peer = h.connect();
+    peer.send(greeting() + ready("SUB"));
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const int next_free = ::dup(0);
+    ::close(next_free);
+    const rlimit none{static_cast<rlim_t>(next_free), before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    h.turn();
+    h.turn();
+    const std::uint64_t accepted = h.totals().connections_accepted;
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(accepted == 0);
+    CHECK(h.turn_until([&] { return h.arrivals.size() == 1; }));
+}

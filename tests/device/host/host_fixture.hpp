@@ -1,0 +1,122 @@
+#pragma once
+
+#include "core/channel_table.hpp"
+#include "device/host_driver.hpp"
+#include "host/proc_file.hpp"
+#include "scratch_tree.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+enum class Machine { made_up, this_one };
+
+/// A host driver, read at made-up times.
+class HostFixture {
+  public:
+    explicit HostFixture(HostDriverOptions options = {}, Machine machine = Machine::made_up)
+        : options_(std::move(options)) {
+        tree.make_directory("proc");
+        if (machine == Machine::made_up) {
+            options_.proc_root = tree.path("proc");
+            options_.sys_root = tree.path("sys");
+        }
+        samples_.reserve(16'384);
+    }
+
+    ScratchTree tree;
+
+    void proc(std::string_view file, std::string_view text) { tree.write("proc/" + std::string(file), text); }
+    void sys(std::string_view file, std::string_view text) { tree.write("sys/" + std::string(file), text); }
+
+    /// Makes and opens the driver. What is written before is there from the start.
+    void open() {
+        driver_ = make_host_driver(options_);
+        driver_->open(batch_);
+    }
+    /// One tick, `later` after the one before.
+    ReadResult read(std::chrono::nanoseconds later = std::chrono::seconds(1)) {
+        now_ += later;
+        samples_.clear();
+        batch_.begin(0, to_ns(now_));
+        const ReadResult result = driver_->read(batch_, now_);
+        batch_.flush();
+        return result;
+    }
+    /// As many ticks as a file that was missing needs to be tried again.
+    void read_until_reopened() {
+        for (std::uint32_t tick = 0; tick < host::ProcFile::reopen_ticks; ++tick) {
+            read();
+        }
+    }
+    void reset() { driver_->reset(); }
+
+    [[nodiscard]] bool has_channel(std::string_view name) const { return find_channel(name).has_value(); }
+    [[nodiscard]] std::string unit(std::string_view name) const {
+        const auto id = find_channel(name);
+        REQUIRE(id);
+        return channels_.at(*id).unit;
+    }
+    /// Values of the last tick. A missing channel, a second sample or another type fails the test.
+    [[nodiscard]] double real(std::string_view name) const {
+        const TelemetrySample& sample = only_sample(name);
+        REQUIRE(sample.type == ValueType::real);
+        REQUIRE(sample.quality == Quality::good);
+        return sample.value.real;
+    }
+    [[nodiscard]] std::int64_t integer(std::string_view name) const {
+        const TelemetrySample& sample = only_sample(name);
+        REQUIRE(sample.type == ValueType::integer);
+        REQUIRE(sample.quality == Quality::good);
+        return sample.value.integer;
+    }
+    /// Whether the last tick says of the channel that there is no value.
+    [[nodiscard]] bool is_absent(std::string_view name) const {
+        const TelemetrySample& sample = only_sample(name);
+        return sample.type == ValueType::none && sample.quality == Quality::bad;
+    }
+    [[nodiscard]] std::size_t channels() const { return channels_.size(); }
+    [[nodiscard]] std::size_t samples() const { return samples_.size(); }
+
+  private:
+    [[nodiscard]] std::optional<ChannelId> find_channel(std::string_view name) const {
+        for (std::uint32_t index = 0; index < channels_.size(); ++index) {
+            if (channels_.at(ChannelId{index}).channel == name) {
+                return ChannelId{index};
+            }
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] const TelemetrySample& only_sample(std::string_view name) const {
+        CAPTURE(name);
+        const auto id = find_channel(name);
+        REQUIRE(id);
+        const TelemetrySample* found = nullptr;
+        for (const TelemetrySample& sample : samples_) {
+            if (sample.channel == *id) {
+                REQUIRE(found == nullptr);
+                found = &sample;
+            }
+        }
+        REQUIRE(found != nullptr);
+        return *found;
+    }
+
+    HostDriverOptions options_;
+    ChannelTable channels_;
+    std::vector<TelemetrySample> samples_;  // of the last tick
+    SampleBatch batch_{channels_, DeviceId{0}, "host", [this](std::span<const TelemetrySample> samples) {
+                           samples_.insert(samples_.end(), samples.begin(), samples.end());
+                       }};
+    std::unique_ptr<Driver> driver_;
+    MonoTime now_{std::chrono::seconds(1'000)};
+};
+
+}  // namespace telegate::test

@@ -1,0 +1,154 @@
+#include "device/sampler.hpp"
+
+#include "sampler_harness.hpp"
+#include "support/catch.hpp"
+
+#include <poll.h>
+
+#include <thread>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::uint64_t dropped(const Books& books, DropReason reason) {
+    return books.dropped.at(static_cast<std::size_t>(reason));
+}
+
+std::vector<std::string> channel_names(std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < count; ++index) {
+        names.push_back(std::to_string(index));
+    }
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("a sample that is evicted counts for the device that it came from", "[device][sampler][books]") {
+    SamplerHarness h(2);
+    Script first{.channels = {"a", "b"}};
+    Script second;
+    h.add(first, device_options("first"));
+    h.add(second, device_options("second"));
+    h.step();
+    CHECK(dropped(h.books(DeviceId{0}), DropReason::queue_overflow) == 1);
+    CHECK(h.books(DeviceId{0}).queued == 1);
+    CHECK(h.books(DeviceId{1}).dropped_total() == 0);
+    CHECK(h.books(DeviceId{1}).queued == 1);
+    CHECK(h.ledger.drops_of(ChannelId{0}).first_seq == 1);
+}
+
+TEST_CASE("a sample that is refused counts for its own device", "[device][sampler][books]") {
+    SamplerHarness h(2, OverflowPolicy::drop_newest);
+    Script first{.channels = {"a", "b"}};
+    Script second;
+    h.add(first, device_options("first"));
+    h.add(second, device_options("second"));
+    h.step();
+    CHECK(h.books(DeviceId{0}).queued == 2);
+    CHECK(dropped(h.books(DeviceId{1}), DropReason::queue_overflow) == 1);
+    CHECK(h.books(DeviceId{1}).sampled == 1);
+}
+
+TEST_CASE("samples offered to a closed queue count as lost in the shutdown", "[device][sampler][books]") {
+    SamplerHarness h;
+    Script script{.channels = {"a", "b"}};
+    h.add(script, device_options("boiler"));
+    h.queue.close();
+    h.step();
+    const Books books = h.books(DeviceId{0});
+    CHECK(books.sampled == 2);
+    CHECK(dropped(books, DropReason::shutdown) == 2);
+    CHECK(books.queued == 0);
+}
+
+TEST_CASE("a tick of more samples than the batch or the queue holds is booked in full", "[device][sampler][books]") {
+    SamplerHarness h(100);
+    Script script{.channels = channel_names(1'000)};
+    h.add(script, device_options("boiler"));
+    h.step();
+    const Books books = h.books(DeviceId{0});
+    CHECK(books.sampled == 1'000);
+    CHECK(dropped(books, DropReason::queue_overflow) == 900);
+    CHECK(books.queued == 100);
+    CHECK(h.drain().size() == 100);
+}
+
+TEST_CASE("a tick wakes the consumer once", "[device][sampler][books]") {
+    SamplerHarness h;
+    Script script{.channels = {"a", "b"}};
+    h.add(script, device_options("boiler"));
+    h.step();
+    CHECK(h.waker.signalled() == 1);
+    h.waker.clear();
+    h.step_after(1s);
+    CHECK(h.waker.signalled() == 2);
+}
+
+TEST_CASE("a tick of which nothing got into the queue wakes nobody", "[device][sampler][books]") {
+    SamplerHarness h(1, OverflowPolicy::drop_newest);
+    Script script;
+    h.add(script, device_options("boiler"));
+    h.step();
+    h.waker.clear();
+    h.step_after(1s);
+    CHECK(h.waker.signalled() == 1);
+}
+
+namespace {
+
+/// Takes samples as the pump does: asleep until it is woken, then everything there is.
+class WokenConsumer {
+  public:
+    explicit WokenConsumer(SamplerHarness& harness) : h(harness) {}
+
+    /// Until `wanted` samples have come, or none has come for a long time.
+    void run(std::size_t wanted) {
+        while (taken < wanted) {
+            pollfd woken{h.waker.descriptor(), POLLIN, 0};
+            if (::poll(&woken, 1, 10'000) != 1) {
+                return h.queue.close();
+            }
+            h.waker.clear();
+            drain();
+        }
+    }
+
+    std::size_t taken = 0;
+    bool known_before_taken = true;  // to the books
+
+  private:
+    void drain() {
+        std::array<TelemetrySample, 8> some;
+        for (std::size_t count = h.queue.pop(some); count > 0; count = h.queue.pop(some)) {
+            taken += count;
+            known_before_taken = known_before_taken && h.books(DeviceId{0}).sampled >= taken;
+            h.ledger.taken(std::array<std::uint64_t, SamplerHarness::devices_max>{count},
+                           std::array<std::uint64_t, SamplerHarness::devices_max>{count});
+        }
+    }
+
+    SamplerHarness& h;
+};
+
+}  // namespace
+
+TEST_CASE("with policy block a sleeping consumer is woken for what fills the queue", "[device][sampler][books]") {
+    const std::size_t capacity = GENERATE(std::size_t{1}, std::size_t{5});
+    SamplerHarness h(capacity, OverflowPolicy::block);
+    Script script{.channels = channel_names(500)};
+    h.add(script, device_options("boiler", 1ms));
+    WokenConsumer consumer(h);
+    std::thread thread([&] { consumer.run(2'000); });
+    for (int tick = 0; tick < 4; ++tick) {
+        h.step_after(1ms);
+    }
+    thread.join();
+    CHECK(consumer.taken == 2'000);
+    CHECK(consumer.known_before_taken);
+    CHECK(h.books(DeviceId{0}).published == 2'000);
+    CHECK(h.books(DeviceId{0}).queued == 0);
+}

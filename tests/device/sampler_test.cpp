@@ -1,0 +1,262 @@
+#include "device/sampler.hpp"
+
+#include "allocation_counter.hpp"
+#include "device/simulated_driver.hpp"
+#include "sampler_harness.hpp"
+#include "support/catch.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a device is read at its first step and from then on once per interval", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    h.add(script, device_options("boiler", 10ms));
+    const MonoTime start = h.clock.mono_now();
+    CHECK(h.step() == start + 10ms);
+    CHECK(h.step_after(9ms) == start + 10ms);
+    CHECK(h.step_after(1ms) == start + 20ms);
+    CHECK(script.reads == std::vector{start, start + 10ms});
+}
+
+TEST_CASE("a late read does not shift the deadlines after it", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    h.add(script, device_options("boiler", 10ms));
+    const MonoTime start = h.clock.mono_now();
+    h.step();
+    CHECK(h.step_after(17ms) == start + 20ms);
+    CHECK(h.step_after(3ms) == start + 30ms);
+    CHECK(h.sampler.status(DeviceId{0}).ticks_missed == 0);
+}
+
+TEST_CASE("after a million steps the deadline is exactly start + k * interval", "[device][sampler]") {
+    SamplerHarness h(10);
+    Script script;
+    h.add(script, device_options("boiler", 1ms));
+    script.reads.reserve(1'000'001);
+    const MonoTime start = h.clock.mono_now();
+    MonoTime due = h.step();
+    for (int step = 0; step < 1'000'000; ++step) {
+        const auto wake_up_late_by = std::chrono::nanoseconds(step % 1'000 * 900);
+        h.clock.advance(due + wake_up_late_by - h.clock.mono_now());
+        due = h.step();
+    }
+    CHECK(due == start + 1'000'001 * 1ms);
+    CHECK(script.reads.size() == 1'000'001);
+    CHECK(h.sampler.status(DeviceId{0}).ticks_missed == 0);
+}
+
+TEST_CASE("a stall of a second at 1 ms gives one read and 999 missed ticks, on the same grid", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    h.add(script, device_options("boiler", 1ms));
+    const MonoTime start = h.clock.mono_now();
+    h.step();
+    CHECK(h.step_after(1s) == start + 1'001ms);
+    CHECK(h.step() == start + 1'001ms);
+    CHECK(script.reads.size() == 2);
+    CHECK(h.sampler.status(DeviceId{0}).ticks_missed == 999);
+    CHECK(h.drain().size() == 2);
+}
+
+TEST_CASE("nothing is missed before the first step, however late it comes", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    h.add(script, device_options("boiler", 1ms));
+    h.step_after(1h);
+    const DeviceStatus status = h.sampler.status(DeviceId{0});
+    CHECK(status.reads == 1);
+    CHECK(status.ticks_missed == 0);
+    CHECK(status.lateness_max == 0ns);
+}
+
+TEST_CASE("each device has its own interval, and the next deadline is the earliest of all", "[device][sampler]") {
+    SamplerHarness h;
+    Script fast;
+    Script slow;
+    h.add(slow, device_options("slow", 10ms));
+    h.add(fast, device_options("fast", 3ms));
+    const MonoTime start = h.clock.mono_now();
+    CHECK(h.step() == start + 3ms);
+    for (int count = 0; count < 30; ++count) {
+        h.step_after(1ms);
+    }
+    CHECK(fast.reads.size() == 11);
+    CHECK(slow.reads.size() == 4);
+}
+
+TEST_CASE("lateness is the time from the deadline to the read", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    h.add(script, device_options("boiler", 10ms));
+    h.step();
+    h.step_after(14ms);
+    h.step_after(6ms);
+    const DeviceStatus status = h.sampler.status(DeviceId{0});
+    CHECK(status.lateness_max == 4ms);
+    CHECK(status.lateness_p99 == 4ms);
+    CHECK(status.lateness_p50 == 0ns);
+}
+
+TEST_CASE("a device that had to wait for another one shows that as lateness", "[device][sampler]") {
+    SamplerHarness h;
+    Script first;
+    Script second;
+    first.on_read = [&](SampleBatch&) {
+        h.clock.advance(3ms);
+    };
+    h.add(first, device_options("first", 10ms));
+    h.add(second, device_options("second", 10ms));
+    h.step();
+    CHECK(h.sampler.status(DeviceId{0}).lateness_max == 0ns);
+    CHECK(h.sampler.status(DeviceId{1}).lateness_max == 3ms);
+}
+
+TEST_CASE("samples carry the time of their read", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    h.add(script, device_options("boiler", 10ms));
+    h.step();
+    h.step_after(12ms);
+    const auto samples = h.drain();
+    REQUIRE(samples.size() == 2);
+    CHECK(samples[1].time_utc_ns == h.clock.utc_now_ns());
+    CHECK(samples[1].time_mono_ns == to_ns(h.clock.mono_now()));
+}
+
+TEST_CASE("a failed read gives one bad sample for each channel that has none", "[device][sampler]") {
+    SamplerHarness h;
+    Script script{.channels = {"a", "b", "c"}, .fails_with = "read error", .answers = 1};
+    h.add(script, device_options("boiler"));
+    h.step();
+    const auto samples = h.drain();
+    REQUIRE(samples.size() == 3);
+    CHECK(samples[0].quality == Quality::good);
+    CHECK(samples[1].quality == Quality::bad);
+    CHECK(samples[1].type == ValueType::none);
+    CHECK(samples[2].quality == Quality::bad);
+    CHECK(h.books(DeviceId{0}).sampled == 3);
+}
+
+TEST_CASE("a failed read leads to state error and a good one back to measuring", "[device][sampler]") {
+    SamplerHarness h;
+    Script script{.fails_with = "no answer"};
+    const DeviceId device = h.add(script, device_options("boiler"));
+    h.step();
+    CHECK(h.state(device) == DeviceState::error);
+    CHECK(h.sampler.status(device).last_error == "no answer");
+    script.fails_with = nullptr;
+    h.step_after(1s);
+    CHECK(h.state(device) == DeviceState::measuring);
+    CHECK(h.sampler.status(device).reads == 2);
+    CHECK(h.sampler.status(device).reads_failed == 1);
+}
+
+TEST_CASE("errors in a row lead to state safe, in which a device is not read", "[device][sampler]") {
+    SamplerHarness h;
+    Script script{.fails_with = "no answer"};
+    DeviceOptions options = device_options("boiler");
+    options.errors_before_safe = 3;
+    const DeviceId device = h.add(script, options);
+    h.step();
+    h.step_after(1s);
+    CHECK(h.state(device) == DeviceState::error);
+    CHECK(h.step_after(1s) == MonoTime::max());
+    CHECK(h.state(device) == DeviceState::safe);
+    h.step_after(1s);
+    CHECK(script.reads.size() == 3);
+    CHECK(h.drain().size() == 3);
+}
+
+TEST_CASE("a good read in between starts the count of errors anew", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    DeviceOptions options = device_options("boiler");
+    options.errors_before_safe = 2;
+    const DeviceId device = h.add(script, options);
+    for (int count = 0; count < 10; ++count) {
+        script.fails_with = count % 2 == 0 ? "no answer" : nullptr;
+        h.step_after(1s);
+    }
+    CHECK(h.sampler.status(device).reads_failed == 5);
+    CHECK(h.state(device) == DeviceState::measuring);
+}
+
+TEST_CASE("with errors_before_safe 0 a device is retried for ever", "[device][sampler]") {
+    SamplerHarness h;
+    Script script{.fails_with = "no answer"};
+    DeviceOptions options = device_options("boiler");
+    options.errors_before_safe = 0;
+    const DeviceId device = h.add(script, options);
+    for (int count = 0; count < 100; ++count) {
+        h.step_after(1s);
+    }
+    CHECK(h.state(device) == DeviceState::error);
+    CHECK(script.reads.size() == 100);
+}
+
+TEST_CASE("a device that does not run leaves the others running", "[device][sampler]") {
+    SamplerHarness h;
+    Script broken{.fails_with = "no answer"};
+    Script healthy;
+    DeviceOptions options = device_options("broken");
+    options.errors_before_safe = 1;
+    h.add(broken, options);
+    h.add(healthy, device_options("healthy"));
+    h.step();
+    h.step_after(1s);
+    h.step_after(1s);
+    CHECK(broken.reads.size() == 1);
+    CHECK(healthy.reads.size() == 3);
+}
+
+TEST_CASE("devices are found by name and have ids in order", "[device][sampler]") {
+    SamplerHarness h;
+    Script script;
+    CHECK(h.add(script, device_options("boiler")) == DeviceId{0});
+    CHECK(h.add(script, device_options("pump", 250ms)) == DeviceId{1});
+    CHECK(h.sampler.devices() == 2);
+    CHECK(h.sampler.find("pump") == DeviceId{1});
+    CHECK_FALSE(h.sampler.find("pum"));
+    CHECK(h.sampler.status(DeviceId{1}).name == "pump");
+    CHECK(h.sampler.status(DeviceId{1}).interval == 250ms);
+}
+
+TEST_CASE("channels are known before the first read, and those that turn up later are counted", "[device][sampler]") {
+    SamplerHarness h;
+    Script script{.channels = {"a", "b"}};
+    const DeviceId device = h.add(script, device_options("boiler"));
+    CHECK(h.sampler.status(device).channels == 2);
+    script.on_read = [](SampleBatch& batch) {
+        batch.add(batch.add_channel("hot-plugged", ""), true);
+    };
+    h.step();
+    CHECK(h.sampler.status(device).channels == 3);
+}
+
+TEST_CASE("a device state has a name", "[device][sampler]") {
+    CHECK(to_string(DeviceState::idle) == "idle");
+    CHECK(to_string(DeviceState::measuring) == "measuring");
+    CHECK(to_string(DeviceState::error) == "error");
+    CHECK(to_string(DeviceState::safe) == "safe");
+}
+
+TEST_CASE("a tick costs no allocation once the channels are known", "[device][sampler]") {
+    SamplerHarness h;
+    SimulatedDriverOptions options;
+    options.burst_probability = 0.01;
+    options.error_probability = 0.1;
+    options.stuck_probability = 0.01;
+    h.sampler.add(device_options("simulated", 1ms), make_simulated_driver(options));
+    std::vector<TelemetrySample> samples(h.queue.capacity());
+    h.step();
+    const std::uint64_t before = allocations();
+    for (int step = 0; step < 1'000; ++step) {
+        h.step_after(1ms);
+        h.queue.pop(samples);
+    }
+    CHECK(allocations() == before);
+    CHECK(h.sampler.status(DeviceId{0}).reads_failed > 50);
+}

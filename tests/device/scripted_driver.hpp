@@ -1,0 +1,53 @@
+#pragma once
+
+#include "device/driver.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace telegate::test {
+
+/// What a ScriptedDriver does and has done. Lives in the test; the driver refers to it.
+struct Script {
+    std::vector<std::string> channels{"a"};
+    const char* fails_with = nullptr;  // reads fail with this
+    std::size_t answers = 1'000;       // only the first so many channels get a value, also in a read that fails
+    std::function<void(SampleBatch&)> on_read = [](SampleBatch&) {
+    };
+
+    std::vector<MonoTime> reads{};
+    int resets = 0;
+};
+
+/// A device that does what its script says. Each value is the number of the read, from 1.
+class ScriptedDriver final : public Driver {
+  public:
+    explicit ScriptedDriver(Script& script) : script_(script) {}
+
+    void open(SampleBatch& batch) override {
+        for (const std::string& name : script_.channels) {
+            channels_.push_back(batch.add_channel(name, ""));
+        }
+    }
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        script_.reads.push_back(now);
+        for (std::size_t index = 0; index < channels_.size() && index < script_.answers; ++index) {
+            batch.add(channels_[index], static_cast<std::int64_t>(script_.reads.size()));
+        }
+        script_.on_read(batch);
+        if (script_.fails_with != nullptr) {
+            return {ReadResult::Status::failed, script_.fails_with};
+        }
+        return {};
+    }
+    void reset() noexcept override { ++script_.resets; }
+
+  private:
+    Script& script_;
+    std::vector<SampleBatch::Channel> channels_;
+};
+
+}  // namespace telegate::test

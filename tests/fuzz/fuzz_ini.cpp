@@ -1,0 +1,66 @@
+#include "config/load.hpp"
+#include "config/settings_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace telegate;
+
+void require(bool holds) {
+    if (!holds) {
+        std::abort();
+    }
+}
+
+/// Every value that was accepted is one that the table allows.
+void require_allowed(Settings& settings) {
+    for (const SettingRow& row : settings_table()) {
+        const auto check = [&](const SettingOwner& owner) {
+            const std::string text = value_text(row, owner);
+            require(text == row.unset || !assign(row, owner, text));
+            require(value_text(row, owner) == text);
+        };
+        if (row.section == "publish") {
+            for (PublishSettings& publish : settings.publish) {
+                check(&publish);
+            }
+        } else if (row.section == "device") {
+            for (DeviceSettings& device : settings.devices) {
+                check(&device);
+            }
+        } else {
+            check(&settings);
+        }
+    }
+}
+
+/// A refusal has reasons, each fit to be printed on a line of its own.
+void require_printable(const SettingsError& error) {
+    require(!error.problems().empty());
+    require(error.problems().size() <= 201);
+    for (const SettingsProblem& problem : error.problems()) {
+        require(!problem.what.empty());
+        for (const char c : problem.text()) {
+            require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string text(data, data + size);
+    try {
+        Settings settings = parse_settings(text, "fuzz.ini");
+        require(settings.publish.size() <= 16 && settings.devices.size() <= 256);
+        require_allowed(settings);
+    } catch (const SettingsError& error) {
+        require_printable(error);
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "http_server.hpp"
+
+#include "raw_http_client.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate::test {
+
+inline constexpr std::string_view get = "GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
+inline constexpr std::string_view get_and_close = "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+
+/// A server whose every answer is the method and path of the request.
+struct EchoServer {
+    explicit EchoServer(HttpLimits limits = {}, HttpHandler handler = echo)
+        : server({"127.0.0.1", 0, 2, limits}, std::move(handler)) {
+        server.start();
+    }
+    static HttpResponse echo(const HttpRequest& request) {
+        return {200, "text/plain", std::string(request.method) + ' ' + std::string(request.path) + '.', {}};
+    }
+    RawHttpClient connect(int receive_bytes = 0) { return RawHttpClient(server.address(), receive_bytes); }
+    std::string ask(std::string_view bytes) { return connect().send(bytes).read_all(); }
+
+    HttpServer server;
+};
+
+inline int status_of(const std::string& answer) {
+    return answer.starts_with("HTTP/1.1 ") ? std::stoi(answer.substr(9)) : 0;
+}
+
+inline std::size_t count_of(const std::string& text, std::string_view part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++found;
+    }
+    return found;
+}
+
+}  // namespace telegate::test

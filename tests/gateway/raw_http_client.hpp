@@ -1,0 +1,119 @@
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate::test {
+
+inline std::uint16_t port_of(const std::string& address) {
+    return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+}
+
+/// A plain socket to a server on the loopback, for what a well-behaved HTTP client never sends.
+/// Failure: throws when it cannot connect; a wait that is not met within 10 s ends with what there is.
+class RawHttpClient {
+  public:
+    /// `receive_bytes`: the socket's receive buffer; 0 for the usual one.
+    explicit RawHttpClient(const std::string& address, int receive_bytes = 0)
+        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        if (receive_bytes > 0) {
+            ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+        }
+        sockaddr_in peer{};
+        peer.sin_family = AF_INET;
+        peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        peer.sin_port = htons(port_of(address));
+        const void* const name = &peer;
+        if (::connect(socket_, static_cast<const sockaddr*>(name), sizeof peer) != 0) {
+            ::close(socket_);
+            throw std::runtime_error("cannot connect to " + address);
+        }
+    }
+    ~RawHttpClient() { ::close(socket_); }
+    RawHttpClient(const RawHttpClient&) = delete;
+    RawHttpClient& operator=(const RawHttpClient&) = delete;
+
+    RawHttpClient& send(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (sent <= 0) {
+                break;  // the server has had enough; what it said can still be read
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        }
+        return *this;
+    }
+
+    /// Everything until the server closes.
+    std::string read_all() {
+        while (receive()) {
+        }
+        return std::move(in_);
+    }
+
+    /// Everything up to and including `mark`; less when the server closes before.
+    std::string read_until(std::string_view mark) {
+        std::size_t at = in_.find(mark);
+        while (at == std::string::npos && receive()) {
+            at = in_.find(mark);
+        }
+        const std::size_t bytes = at == std::string::npos ? in_.size() : at + mark.size();
+        std::string text = in_.substr(0, bytes);
+        in_.erase(0, bytes);
+        return text;
+    }
+
+    /// Whether the connection ended with unread bytes thrown away.
+    [[nodiscard]] bool was_reset() const noexcept { return reset_; }
+
+    /// Whether the server closes, with nothing more to read, within 10 s.
+    bool closed_by_server() { return read_all().empty() && (closed_ || reset_); }
+
+    /// Whether anything comes in this time.
+    bool receives_within(std::chrono::milliseconds time) {
+        pollfd waiting{socket_, POLLIN, 0};
+        return ::poll(&waiting, 1, static_cast<int>(time.count())) > 0;
+    }
+
+    /// Whether the server has closed by now.
+    bool has_ended() {
+        char byte = 0;
+        const ssize_t received = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        return received == 0 || (received < 0 && errno != EAGAIN);
+    }
+
+  private:
+    bool receive() {
+        pollfd waiting{socket_, POLLIN, 0};
+        std::array<char, 65'536> bytes;
+        if (::poll(&waiting, 1, 10'000) <= 0) {
+            return false;
+        }
+        const ssize_t received = ::recv(socket_, bytes.data(), bytes.size(), 0);
+        closed_ = received == 0;
+        reset_ = received < 0;
+        if (received > 0) {
+            in_.append(bytes.data(), static_cast<std::size_t>(received));
+        }
+        return received > 0;
+    }
+
+    const int socket_;
+    std::string in_;
+    bool closed_ = false;
+    bool reset_ = false;
+};
+
+}  // namespace telegate::test

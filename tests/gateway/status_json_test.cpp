@@ -1,0 +1,237 @@
+#include "status_json.hpp"
+
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+using namespace telegate;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+json shown(const StatusSnapshot& snapshot) {
+    return json::parse(status_json(snapshot));
+}
+
+Books books(std::uint64_t sampled, std::uint64_t published, std::uint64_t queued, std::uint64_t overflowed) {
+    Books books;
+    books.sampled = sampled;
+    books.published = published;
+    books.queued = queued;
+    books.dropped[static_cast<std::size_t>(DropReason::queue_overflow)] = overflowed;
+    return books;
+}
+
+ChannelStatus channel(const std::string& topic) {
+    ChannelStatus channel;
+    channel.topic = topic;
+    channel.unit = "%";
+    channel.last.seq = 42;
+    channel.last.time_utc_ns = 1'795'216'294'123'456'789;
+    channel.last.quality = Quality::good;
+    return channel;
+}
+
+ChannelStatus channel_of(double value) {
+    ChannelStatus status = channel("host/x");
+    status.last.type = ValueType::real;
+    status.last.value.real = value;
+    return status;
+}
+
+ChannelStatus channel_of(std::string_view text) {
+    ChannelStatus status = channel("host/x");
+    status.last.type = ValueType::text;
+    status.last.text_bytes = static_cast<std::uint8_t>(text.size());
+    std::memcpy(status.last.value.text, text.data(), text.size());
+    return status;
+}
+
+json value_of(const ChannelStatus& channel) {
+    StatusSnapshot snapshot;
+    snapshot.channels.push_back(channel);
+    return shown(snapshot)["channels"]["last"][channel.topic]["value"];
+}
+
+/// Two devices whose books balance, one subscriber, one channel.
+StatusSnapshot full_snapshot() {
+    StatusSnapshot snapshot;
+    snapshot.state = GatewayState::running;
+    snapshot.epoch_ms = 1'795'216'294'123;
+    snapshot.time_utc_ns = 1'795'216'294'123'456'789;
+    snapshot.uptime = 1'500ms;
+    snapshot.queue_depth = 1;
+    snapshot.queue_capacity = 1'024;
+    snapshot.queue_high_water = 7;
+    snapshot.queue_policy = OverflowPolicy::drop_newest;
+    snapshot.devices = {DeviceStatus{"host", DeviceState::measuring, 1'000ms, 20, 5, 0, 1, "", 10us, 20us, 30us},
+                        DeviceStatus{"boiler", DeviceState::error, 100ms, 6, 50, 3, 2, "no reply", 0ns, 0ns, 0ns}};
+    snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
+    snapshot.endpoints = {"tcp://127.0.0.1:5556", "ipc:///run/telegate/pub.sock"};
+    snapshot.rest_endpoint = "127.0.0.1:8080";
+    snapshot.subscribers = {
+        SubscriberStatus{3, "tcp://127.0.0.1:5556", "127.0.0.1:50312", {"host/"}, 1, 50, 40, 7, 3, 300}};
+    snapshot.publisher = PublisherTotals{100, 4, 1, 2, 5, 60, 50, 7, 3};
+    snapshot.channels = {channel_of(12.5)};
+    snapshot.channels_refused = 8;
+    return snapshot;
+}
+
+}  // namespace
+
+TEST_CASE("the status says who, since when and in which state", "[gateway][status]") {
+    const json status = shown(full_snapshot());
+    CHECK(status["name"] == "telegate");
+    CHECK_FALSE(status["version"].get<std::string>().empty());
+    CHECK_FALSE(status["build"]["type"].get<std::string>().empty());
+    CHECK_FALSE(status["build"]["compiler"].get<std::string>().empty());
+    CHECK(status["state"] == "running");
+    CHECK(status["epoch"] == 1'795'216'294'123);
+    CHECK(status["time"] == "2026-11-20T23:11:34.123456789Z");
+    CHECK(status["uptime_s"] == 1.5);
+    CHECK(status["rest"] == json::parse(R"({"endpoint":"127.0.0.1:8080"})"));
+}
+
+TEST_CASE("every gateway state has a name", "[gateway][status]") {
+    CHECK(to_string(GatewayState::starting) == "starting");
+    CHECK(to_string(GatewayState::running) == "running");
+    CHECK(to_string(GatewayState::stopping) == "stopping");
+}
+
+TEST_CASE("the status shows the queue", "[gateway][status]") {
+    CHECK(shown(full_snapshot())["queue"] ==
+          json::parse(R"({"depth":1,"capacity":1024,"high_water":7,"policy":"drop_newest"})"));
+}
+
+TEST_CASE("the books are shown per device and in total", "[gateway][status]") {
+    const json shown_books = shown(full_snapshot())["books"];
+    CHECK(shown_books["balanced"] == true);
+    CHECK(shown_books["total"] == json::parse(R"({"sampled":110,"published":100,"filtered":0,"queued":4,
+        "dropped":{"queue_overflow":6,"shutdown":0}})"));
+    CHECK(shown_books["devices"]["host"] == json::parse(R"({"sampled":100,"published":90,"filtered":0,"queued":4,
+        "dropped":{"queue_overflow":6,"shutdown":0},"balanced":true})"));
+    CHECK(shown_books["devices"]["boiler"]["sampled"] == 10);
+}
+
+TEST_CASE("a sample that is missing from one device's books shows there and in the whole", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.books[0].published -= 1;
+    const json shown_books = shown(snapshot)["books"];
+    CHECK(shown_books["balanced"] == false);
+    CHECK(shown_books["devices"]["host"]["balanced"] == false);
+    CHECK(shown_books["devices"]["boiler"]["balanced"] == true);
+}
+
+TEST_CASE("errors of two devices that cancel out do not balance the whole", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.books[0].published -= 1;
+    snapshot.books[1].published += 1;
+    CHECK(shown(snapshot)["books"]["balanced"] == false);
+}
+
+TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
+    const json devices = shown(full_snapshot())["sampler"]["devices"];
+    CHECK(devices[0] == json::parse(R"({"name":"host","state":"measuring","interval_ms":1000,"channels":20,"reads":5,
+        "reads_failed":0,"ticks_missed":1,"last_error":null,"lateness_s":{"p50":1e-05,"p99":2e-05,"max":3e-05}})"));
+    CHECK(devices[1]["state"] == "error");
+    CHECK(devices[1]["reads_failed"] == 3);
+    CHECK(devices[1]["last_error"] == "no reply");
+}
+
+TEST_CASE("the status shows the endpoints and what passed through them", "[gateway][status]") {
+    json transport = shown(full_snapshot())["transport"];
+    transport.erase("subscribers");
+    CHECK(transport == json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],
+        "messages":100,"connections_accepted":4,"connections_refused":1,"handshakes_failed":2,
+        "subscriptions_refused":5,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
+}
+
+TEST_CASE("the status shows each subscriber", "[gateway][status]") {
+    CHECK(shown(full_snapshot())["transport"]["subscribers"] ==
+          json::parse(R"([{"id":3,"endpoint":"tcp://127.0.0.1:5556","peer":"127.0.0.1:50312","subscriptions":["host/"],
+        "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,"backlog_bytes":300}])"));
+}
+
+TEST_CASE("a message that a subscriber neither got nor lost shows", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.subscribers[0].sent -= 1;
+    snapshot.publisher.dropped += 1;
+    const json transport = shown(snapshot)["transport"];
+    CHECK(transport["subscribers"][0]["balanced"] == false);
+    CHECK(transport["balanced"] == false);
+}
+
+TEST_CASE("a subscription of any bytes can be read", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.subscribers[0].subscriptions = {"", std::string("a\0\xFF", 3), "back\\slash"};
+    CHECK(shown(snapshot)["transport"]["subscribers"][0]["subscriptions"] ==
+          json::array({"", "a\\x00\\xff", "back\\\\slash"}));
+}
+
+TEST_CASE("the status shows the last sample of each channel", "[gateway][status]") {
+    const json channels = shown(full_snapshot())["channels"];
+    CHECK(channels["refused"] == 8);
+    CHECK(channels["last"] == json::parse(R"({"host/x":{"seq":42,"time":"2026-11-20T23:11:34.123456789Z",
+        "value":12.5,"unit":"%","quality":"good"}})"));
+}
+
+TEST_CASE("a channel shows what it lost, and nothing when it lost nothing", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    CHECK_FALSE(shown(snapshot)["channels"]["last"]["host/x"].contains("drops"));
+    snapshot.channels[0].drops = {2, 5, 9};
+    CHECK(shown(snapshot)["channels"]["last"]["host/x"]["drops"] ==
+          json::parse(R"({"count":2,"first_seq":5,"last_seq":9})"));
+}
+
+TEST_CASE("each type of value is shown as its own", "[gateway][status]") {
+    ChannelStatus status = channel("host/x");
+    CHECK(value_of(status) == nullptr);
+    status.last.type = ValueType::boolean;
+    status.last.value.boolean = true;
+    CHECK(value_of(status) == true);
+    status.last.type = ValueType::integer;
+    status.last.value.integer = std::numeric_limits<std::int64_t>::min();
+    CHECK(value_of(status) == std::numeric_limits<std::int64_t>::min());
+    CHECK(value_of(channel_of("on \"fire\"")) == "on \"fire\"");
+}
+
+TEST_CASE("a value that is no number is null", "[gateway][status]") {
+    const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::infinity());
+    CHECK(value_of(channel_of(value)) == nullptr);
+}
+
+TEST_CASE("text that is not UTF-8 is replaced, not a failure", "[gateway][status]") {
+    CHECK(value_of(channel_of("caf\xE9")) == "caf\xEF\xBF\xBD");
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.devices[0].last_error = "\xFF";
+    CHECK(shown(snapshot)["sampler"]["devices"][0]["last_error"] == "\xEF\xBF\xBD");
+}
+
+TEST_CASE("a time before 1970 is shown as it is", "[gateway][status]") {
+    StatusSnapshot snapshot;
+    snapshot.time_utc_ns = -1;
+    CHECK(shown(snapshot)["time"] == "1969-12-31T23:59:59.999999999Z");
+}
+
+TEST_CASE("an empty gateway has every member", "[gateway][status]") {
+    const json status = shown(StatusSnapshot{});
+    const auto member = GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books",
+                                 "sampler", "transport", "rest", "channels");
+    CAPTURE(member);
+    CHECK(status.contains(member));
+    CHECK(status["books"]["balanced"] == true);
+}
+
+TEST_CASE("the most channels that there can be are all shown", "[gateway][status]") {
+    StatusSnapshot snapshot;
+    for (std::size_t index = 0; index < ChannelTable::channels_max; ++index) {
+        snapshot.channels.push_back(channel("host/" + std::to_string(index)));
+    }
+    CHECK(shown(snapshot)["channels"]["last"].size() == ChannelTable::channels_max);
+}

@@ -1,0 +1,265 @@
+"""The gateway as its users meet it: the program, its settings file, a stock pyzmq subscriber, /status and signals.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+try:
+    import zmq
+except ImportError:
+    print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
+    sys.exit(77)
+
+APP = os.environ["TELEGATE_GATEWAY_APP"]
+SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
+DEADLINE_S = 30  # generous: sanitizer builds on a busy machine
+
+SETTINGS = """sampling_interval_ms = 10
+[rest]
+listen = 127.0.0.1:0
+[publish "tcp"]
+endpoint = tcp://127.0.0.1:0
+[publish "ipc"]
+endpoint = ipc://{scratch}/pub.ipc
+[device "host"]
+driver = host
+interval_ms = 100
+[device "simulated"]
+driver = simulated
+"""
+
+
+class Gateway:
+    """One running gateway_app; its log goes to a file that is read back."""
+
+    def __init__(self, settings):
+        self.scratch = tempfile.mkdtemp(prefix="telegate-test-")
+        self.config = os.path.join(self.scratch, "gateway.ini")
+        with open(self.config, "w") as file:
+            file.write(settings.format(scratch=self.scratch))
+        self.log_path = os.path.join(self.scratch, "log")
+        with open(self.log_path, "w") as log:
+            self.process = subprocess.Popen([APP, "--config", self.config], stderr=log)
+        running = self.wait_for_line(r" running rest=(\S+)((?: publish=\S+)*)")
+        self.rest = running.group(1)
+        self.endpoints = re.findall(r"publish=(\S+)", running.group(2))
+
+    def log(self):
+        with open(self.log_path) as file:
+            return file.read()
+
+    def wait_for_line(self, pattern):
+        end = time.monotonic() + DEADLINE_S
+        while time.monotonic() < end:
+            found = re.search(pattern, self.log())
+            if found:
+                return found
+            if self.process.poll() is not None:
+                break
+            wait_a_moment()
+        raise AssertionError(f"no line {pattern!r} in the log:\n{self.log()}")
+
+    def status(self):
+        with urllib.request.urlopen(self.rest + "/status", timeout=DEADLINE_S) as answer:
+            return json.load(answer)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.scratch)
+
+
+class Subscriber:
+    def __init__(self, endpoint):
+        self.context = zmq.Context()
+        self.socket = self.context.socket(zmq.SUB)
+        self.socket.rcvhwm = 0
+        self.socket.linger = 0
+        self.socket.connect(endpoint)
+        self.socket.subscribe(b"")
+        self.seqs = {}
+        self.received = 0
+
+    def receive(self, wait_ms):
+        """Takes one message; whether there was one."""
+        if not self.socket.poll(wait_ms):
+            return False
+        topic, payload = self.socket.recv_multipart()
+        sample = json.loads(payload)
+        assert topic.decode() == sample["device"] + "/" + sample["channel"]
+        self.seqs.setdefault(topic.decode(), []).append(sample["seq"])
+        self.received += 1
+        return True
+
+    def receive_until(self, condition):
+        end = time.monotonic() + DEADLINE_S
+        while not condition():
+            assert time.monotonic() < end, "nothing more comes"
+            self.receive(100)
+
+    def close(self):
+        self.socket.close()
+        self.context.term()
+
+
+def wait_a_moment():
+    """Gives the processor away while polling; nothing depends on how long."""
+    import select
+
+    select.select([], [], [], 0.01)
+
+
+def run(*arguments):
+    return subprocess.run([APP, *arguments], capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+class TheRunningGateway(unittest.TestCase):
+    def start(self, settings=SETTINGS):
+        gateway = Gateway(settings)
+        self.addCleanup(gateway.close)
+        return gateway
+
+    def subscribe(self, endpoint):
+        subscriber = Subscriber(endpoint)
+        self.addCleanup(subscriber.close)
+        return subscriber
+
+    def test_a_stock_subscriber_gets_every_sample_that_the_books_call_sent(self):
+        gateway = self.start()
+        over = [self.subscribe(endpoint) for endpoint in gateway.endpoints]
+        self.assertEqual([e.split(":")[0] for e in gateway.endpoints], ["tcp", "ipc"])
+        for subscriber in over:
+            subscriber.receive_until(
+                lambda s=subscriber: "simulated/sine" in s.seqs and "host/load.1m" in s.seqs and s.received > 500)
+        gateway.process.send_signal(signal.SIGTERM)
+        asked = time.monotonic()
+        for subscriber in over:
+            while subscriber.receive(1000):
+                pass
+        self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
+        self.assertLess(time.monotonic() - asked, DEADLINE_S)
+
+        sent = [int(n) for n in re.findall(r"subscriber left .* sent=(\d+) dropped=0", gateway.log())]
+        self.assertEqual(sorted(sent), sorted(s.received for s in over))
+        for subscriber in over:
+            for topic, seqs in subscriber.seqs.items():
+                self.assertEqual(seqs, list(range(seqs[0], seqs[0] + len(seqs))), topic)
+        for books in re.findall(r"books device=.*", gateway.log()):
+            number = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", books)}
+            self.assertEqual(number["queued"], 0)
+            self.assertEqual(number["sampled"], number["published"] + number["filtered"] +
+                             number["dropped_queue_overflow"] + number["dropped_shutdown"])
+            self.assertIn("balanced=true", books)
+
+    def test_status_tells_real_numbers(self):
+        gateway = self.start()
+        subscriber = self.subscribe(gateway.endpoints[0])
+        subscriber.receive_until(lambda: subscriber.received > 200)
+        status = gateway.status()
+        self.assertEqual(status["state"], "running")
+        self.assertTrue(status["books"]["balanced"])
+        self.assertGreater(status["books"]["devices"]["simulated"]["sampled"], 0)
+        self.assertEqual(status["transport"]["subscribers"][0]["subscriptions"], [""])
+        self.assertGreaterEqual(status["transport"]["subscribers"][0]["sent"], 200)
+        self.assertIn("simulated/sine", status["channels"]["last"])
+
+    def test_a_signal_stops_it_within_three_seconds_though_a_subscriber_never_reads(self):
+        gateway = self.start(SETTINGS.replace("sampling_interval_ms = 10", "sampling_interval_ms = 1"))
+        host, port = gateway.endpoints[0].removeprefix("tcp://").split(":")
+        with socket.create_connection((host, int(port))) as silent:
+            greeting = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48)
+            ready = b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
+            subscribe = b"\x04\x0a\x09SUBSCRIBE"
+            silent.sendall(greeting + ready + subscribe)
+            gateway.wait_for_line("subscriber connected")
+            asked = time.monotonic()
+            gateway.process.send_signal(signal.SIGINT)
+            self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
+            self.assertLess(time.monotonic() - asked, 3.0)
+
+    def test_a_second_signal_cuts_the_stop_short(self):
+        gateway = self.start()
+        host, port = gateway.endpoints[0].removeprefix("tcp://").split(":")
+        with socket.create_connection((host, int(port))) as silent:
+            silent.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48) +
+                           b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB\x04\x0a\x09SUBSCRIBE")
+            gateway.wait_for_line("subscriber connected")
+            gateway.process.send_signal(signal.SIGTERM)
+            gateway.wait_for_line("stopping")
+            asked = time.monotonic()
+            gateway.process.send_signal(signal.SIGTERM)
+            self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
+            self.assertLess(time.monotonic() - asked, 1.5)
+            self.assertIn("second signal", gateway.log())
+
+    def test_a_hangup_does_not_end_it(self):
+        gateway = self.start()
+        gateway.process.send_signal(signal.SIGHUP)
+        gateway.wait_for_line("SIGHUP")
+        self.assertEqual(gateway.status()["state"], "running")
+
+    def test_taken_addresses_are_named_and_exit_69(self):
+        gateway = self.start()
+        for taken, free in ((gateway.endpoints[0], "127.0.0.1:0"), (None, gateway.rest.removeprefix("http://")),
+                            (gateway.endpoints[1], "127.0.0.1:0")):
+            with self.subTest(taken=taken, rest=free):
+                path = os.path.join(gateway.scratch, "second.ini")
+                with open(path, "w") as file:
+                    file.write(f"[rest]\nlisten = {free}\n")
+                    if taken:
+                        file.write(f'[publish "a"]\nendpoint = {taken}\n')
+                second = run("--config", path)
+                self.assertEqual(second.returncode, 69, second.stderr)
+                self.assertIn((taken or free), second.stderr)
+                self.assertIn("in use", second.stderr)
+        self.assertEqual(gateway.status()["state"], "running")
+
+
+class TheCommandLine(unittest.TestCase):
+    def test_every_problem_of_the_settings_is_listed_and_the_exit_code_is_78(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
+            file.write("sampling_interval_ms = 0\nqueue_sise = 4\n[publish \"a\"]\nendpoint = tcp://nowhere\n")
+            file.flush()
+            for arguments in (["--config", file.name], ["--config", file.name, "--check"]):
+                answer = run(*arguments)
+                self.assertEqual(answer.returncode, 78)
+                for place in (f"{file.name}:1: sampling_interval_ms", f"{file.name}:2: queue_sise"):
+                    self.assertIn(place, answer.stderr)
+                self.assertIn("queue_size", answer.stderr)
+
+    def test_an_endpoint_that_is_none_is_named_with_its_line(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
+            file.write("[publish \"a\"]\nendpoint = tcp://nowhere\n")
+            file.flush()
+            answer = run("--config", file.name, "--check")
+            self.assertEqual(answer.returncode, 78)
+            self.assertRegex(answer.stderr, re.escape(file.name) + r":[12]: .*tcp://nowhere")
+
+    def test_a_missing_file_is_78_and_a_wrong_flag_64(self):
+        self.assertEqual(run("--config", "/nonexistent/gateway.ini").returncode, 78)
+        self.assertEqual(run("--no-such-flag").returncode, 64)
+
+    def test_the_shipped_settings_have_no_problem(self):
+        answer = run("--config", os.path.join(SOURCE, "config", "gateway.ini"), "--check")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_version_and_help_answer(self):
+        self.assertRegex(run("--version").stdout, r"^telegate \d+\.\d+\.\d+")
+        self.assertIn("--config", run("--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

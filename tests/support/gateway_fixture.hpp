@@ -1,0 +1,55 @@
+#pragma once
+
+#include "config/load.hpp"
+#include "gateway.hpp"
+#include "log.hpp"
+#include "plan.hpp"
+#include "support/eventually.hpp"
+
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+namespace telegate::test {
+
+/// A whole gateway in this process, from settings text. Ports are free ones.
+struct GatewayFixture {
+    explicit GatewayFixture(const std::string& ini) : GatewayFixture(parse_settings(ini, "test.ini")) {}
+    explicit GatewayFixture(const Settings& settings)
+        : log("off"), gateway(std::make_unique<Gateway>(settings, make_plan(settings), log)) {
+        gateway->start();
+    }
+
+    /// Runs `call` on the io thread and waits for it.
+    void on_io(std::function<void()> call) {
+        std::promise<void> done;
+        gateway->reactor().post([&] {
+            call();
+            done.set_value();
+        });
+        done.get_future().wait();
+    }
+
+    std::string endpoint(std::size_t index = 0) { return to_string(gateway->endpoints().at(index)); }
+    StatusSnapshot status() { return gateway->snapshot().value(); }
+
+    bool wait_for(const std::function<bool(const StatusSnapshot&)>& condition) {
+        return eventually([&] { return condition(status()); });
+    }
+
+    /// Stops in order. Whether it was done within the grace and a second.
+    bool stop() {
+        gateway->begin_stop();
+        pollfd waiting{gateway->stopped_descriptor(), POLLIN, 0};
+        return ::poll(&waiting, 1, 3'000) == 1;
+    }
+
+    Log log;
+    std::unique_ptr<Gateway> gateway;
+};
+
+}  // namespace telegate::test

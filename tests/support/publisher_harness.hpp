@@ -1,0 +1,119 @@
+#pragma once
+
+#include "asio_types.hpp"
+#include "core/publisher.hpp"
+#include "support/eventually.hpp"
+#include "support/raw_peer.hpp"
+#include "support/scratch_dir.hpp"
+#include "support/zmtp_text.hpp"
+
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+/// Counts as matched = sent + dropped + pending.
+[[nodiscard]] inline bool adds_up(const SubscriberStatus& status) {
+    return status.matched == status.sent + status.dropped + status.pending;
+}
+[[nodiscard]] inline bool adds_up(const PublisherTotals& totals) {
+    return totals.matched == totals.sent + totals.dropped + totals.pending;
+}
+
+/// A publisher, bound, whose reactor is turned by the test: everything happens in one thread, when the test says so.
+class PublisherHarness {
+  public:
+    explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {
+        options.on_subscriber = [this](const SubscriberStatus& status) {
+            arrivals.push_back(status);
+        };
+        options.on_leave = [this](const SubscriberStatus& status, std::string_view why) {
+            departures.push_back(status);
+            reasons.emplace_back(why);
+        };
+        options.on_refused = [this](std::string_view, std::string_view why) {
+            reasons.emplace_back(why);
+        };
+        publisher = std::make_unique<Publisher>(reactor, std::move(options));
+        Endpoint wanted;
+        wanted.transport = transport;
+        wanted.host = transport == Transport::tcp ? "127.0.0.1" : "";
+        wanted.path = transport == Transport::ipc ? scratch.path("pub.sock") : "";
+        endpoint = publisher->bind(wanted);
+    }
+
+    /// Lets everything happen that can happen now.
+    void turn() { reactor.context().poll(); }
+    template <class Condition>
+    bool turn_until(Condition condition) {
+        return eventually([&] {
+            turn();
+            return condition();
+        });
+    }
+
+    RawPeer connect(int receive_buffer_bytes = 0) { return RawPeer(endpoint, receive_buffer_bytes); }
+    /// A peer with its handshake and its subscriptions done. Its received() begins with publisher_hello().
+    RawPeer subscriber(std::initializer_list<std::string_view> prefixes = {""}, int receive_buffer_bytes = 0) {
+        RawPeer peer = connect(receive_buffer_bytes);
+        std::string bytes = greeting() + ready("SUB");
+        for (const std::string_view prefix : prefixes) {
+            bytes += subscribe(prefix);
+        }
+        peer.send(bytes);
+        const std::size_t wanted = prefixes.size();
+        const std::size_t before = arrivals.size();
+        turn_until([&] { return arrivals.size() > before && last_status().subscriptions_count == wanted; });
+        turn_until([&] { return peer.read(publisher_hello().size() - peer.received().size()) == publisher_hello(); });
+        return peer;
+    }
+
+    /// Reads until the publisher has closed the connection.
+    bool is_cut(RawPeer& peer) {
+        return turn_until([&] {
+            peer.read();
+            return peer.at_end();
+        });
+    }
+    /// Whether a new subscriber is served as if nothing had happened.
+    bool serves() {
+        RawPeer peer = subscriber({"check"});
+        publish("check", "x");
+        return turn_until([&] { return peer.read() == publisher_hello() + message("check", "x"); });
+    }
+
+    void commit(std::string_view topic, std::string_view payload) {
+        char* room = publisher->prepare(publisher->intern(topic), payload.size());
+        std::memcpy(room, payload.data(), payload.size());
+        publisher->commit(payload.size());
+    }
+    /// One message, on its way.
+    void publish(std::string_view topic, std::string_view payload) {
+        commit(topic, payload);
+        publisher->flush();
+        turn();
+    }
+
+    [[nodiscard]] SubscriberStatus last_status() const {
+        const auto all = publisher->subscribers();
+        return all.empty() ? SubscriberStatus{} : all.back();
+    }
+    [[nodiscard]] PublisherTotals totals() const { return publisher->totals(); }
+    /// What the last session to end gave as its reason.
+    [[nodiscard]] std::string reason() const { return reasons.empty() ? "" : reasons.back(); }
+
+    ScratchDir scratch;
+    Reactor reactor;
+    std::vector<SubscriberStatus> arrivals;
+    std::vector<SubscriberStatus> departures;
+    std::vector<std::string> reasons;
+    std::unique_ptr<Publisher> publisher;
+    Endpoint endpoint;
+};
+
+}  // namespace telegate::test

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate::test {
+
+/// A peer that knows nothing but bytes and never waits: what the socket does not take now waits for the next send().
+/// Threads: one. Limits: none. Failure: the constructor throws when it cannot connect; an error later is at_end().
+class RawPeer {
+  public:
+    /// `receive_buffer_bytes` 0 leaves the system's.
+    explicit RawPeer(const Endpoint& endpoint, int receive_buffer_bytes = 0) {
+        const bool is_tcp = endpoint.transport == Transport::tcp;
+        socket_ = ::socket(is_tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (receive_buffer_bytes > 0) {
+            ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+        }
+        if ((is_tcp ? connect_tcp(endpoint) : connect_ipc(endpoint)) != 0) {
+            const int error = errno;
+            close();
+            throw std::runtime_error("connect " + to_string(endpoint) + ": " + std::strerror(error));
+        }
+    }
+    RawPeer(RawPeer&& other) noexcept
+        : socket_(std::exchange(other.socket_, -1)),
+          to_send_(std::move(other.to_send_)),
+          received_(std::move(other.received_)),
+          at_end_(other.at_end_) {}
+    RawPeer& operator=(RawPeer&&) = delete;
+    ~RawPeer() { close(); }
+
+    /// True when everything handed over so far is with the kernel.
+    bool send(std::string_view bytes = {}) {
+        to_send_ += bytes;
+        while (!to_send_.empty()) {
+            const ssize_t sent = ::send(socket_, to_send_.data(), to_send_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (sent < 0) {
+                return false;
+            }
+            to_send_.erase(0, static_cast<std::size_t>(sent));
+        }
+        return true;
+    }
+
+    /// Reads at most `bytes_max` of what has arrived, and returns all that was read so far.
+    const std::string& read(std::size_t bytes_max = static_cast<std::size_t>(-1)) {
+        std::array<char, 64 * 1024> buffer;
+        while (!at_end_ && bytes_max > 0) {
+            const std::size_t room = bytes_max < buffer.size() ? bytes_max : buffer.size();
+            const ssize_t got = ::recv(socket_, buffer.data(), room, MSG_DONTWAIT);
+            if (got < 0 && errno == EAGAIN) {
+                break;
+            }
+            at_end_ = got <= 0;
+            received_.append(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+            bytes_max -= got > 0 ? static_cast<std::size_t>(got) : 0;
+        }
+        return received_;
+    }
+    [[nodiscard]] const std::string& received() const noexcept { return received_; }
+    /// Whether read() has met the end of the stream, or an error.
+    [[nodiscard]] bool at_end() const noexcept { return at_end_; }
+
+    void close() {
+        if (socket_ >= 0) {
+            ::close(std::exchange(socket_, -1));
+        }
+    }
+    /// Leaves with RST instead of FIN (tcp).
+    void reset() {
+        const linger at_once{1, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close();
+    }
+
+  private:
+    int connect_tcp(const Endpoint& endpoint) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(endpoint.port);
+        ::inet_pton(AF_INET, endpoint.host.c_str(), &address.sin_addr);
+        return ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    }
+    int connect_ipc(const Endpoint& endpoint) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        const bool is_abstract = endpoint.path.front() == '@';
+        std::memcpy(address.sun_path, endpoint.path.data(), endpoint.path.size());
+        address.sun_path[0] = is_abstract ? '\0' : address.sun_path[0];
+        const std::size_t bytes = offsetof(sockaddr_un, sun_path) + endpoint.path.size() + (is_abstract ? 0 : 1);
+        return ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes));
+    }
+
+    int socket_ = -1;
+    std::string to_send_;
+    std::string received_;
+    bool at_end_ = false;
+};
+
+}  // namespace telegate::test

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Wire bytes written down by hand, so that a test of the transport does not trust the codec inside it.
+namespace telegate::test {
+
+[[nodiscard]] inline std::string big_endian(std::uint64_t value, int bytes) {
+    std::string out;
+    for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+        out += static_cast<char>((value >> shift) & 0xFF);
+    }
+    return out;
+}
+
+/// Flags: 1 more, 4 command. The long form is chosen as the size demands.
+[[nodiscard]] inline std::string frame(unsigned flags, std::string_view body) {
+    const bool is_long = body.size() > 255;
+    return big_endian(flags | (is_long ? 2U : 0U), 1) + big_endian(body.size(), is_long ? 8 : 1) + std::string(body);
+}
+
+[[nodiscard]] inline std::string command(std::string_view name, std::string_view data) {
+    return frame(4, big_endian(name.size(), 1) + std::string(name) + std::string(data));
+}
+
+[[nodiscard]] inline std::string message(std::string_view topic, std::string_view payload) {
+    return frame(1, topic) + frame(0, payload);
+}
+
+/// Greeting of a NULL peer that speaks ZMTP 3.`minor`.
+[[nodiscard]] inline std::string greeting(unsigned minor = 1) {
+    return "\xFF" + std::string(8, '\0') + "\x7F\x03" + big_endian(minor, 1) + "NULL" + std::string(48, '\0');
+}
+
+[[nodiscard]] inline std::string ready(std::string_view socket_type) {
+    return command("READY", "\x0BSocket-Type" + big_endian(socket_type.size(), 4) + std::string(socket_type));
+}
+
+[[nodiscard]] inline std::string subscribe(std::string_view prefix) {
+    return command("SUBSCRIBE", prefix);
+}
+[[nodiscard]] inline std::string cancel(std::string_view prefix) {
+    return command("CANCEL", prefix);
+}
+/// The form of ZMTP 3.0, which XSUB applications use to this day.
+[[nodiscard]] inline std::string subscribe_3_0(std::string_view prefix) {
+    return frame(0, '\1' + std::string(prefix));
+}
+[[nodiscard]] inline std::string cancel_3_0(std::string_view prefix) {
+    return frame(0, '\0' + std::string(prefix));
+}
+
+[[nodiscard]] inline std::string ping(std::string_view context, unsigned ttl_deciseconds = 0) {
+    return command("PING", big_endian(ttl_deciseconds, 2) + std::string(context));
+}
+[[nodiscard]] inline std::string pong(std::string_view context) {
+    return command("PONG", context);
+}
+
+/// All that a publisher says before its first message.
+[[nodiscard]] inline std::string publisher_hello() {
+    return greeting() + ready("PUB");
+}
+
+}  // namespace telegate::test

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Keeps the rules of the house that a compiler cannot see. Each rule is also shown something bad, which it must find."""
+
+import os
+import unittest
+from pathlib import Path
+
+import rules
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE_FOLDERS = (*rules.ROOMS, "tools", "tests")
+TEXT_ENDINGS = (".cpp", ".hpp", ".md", ".py", ".sh", ".cmake", ".txt", ".json", ".ini", "/run")
+
+
+def all_files():
+    """Paths relative to the root, without builds and hidden folders other than .ci."""
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders
+                      if name == ".ci" or name != "build" and not name.startswith((".", "build_", "__"))]
+        for name in names:
+            yield (Path(folder) / name).relative_to(ROOT).as_posix()
+
+
+FILES = sorted(all_files())
+
+
+def files(*endings, under=None):
+    return [path for path in FILES
+            if path.endswith(endings) and (under is None or path.split("/")[0] in under)]
+
+
+def exists(path):
+    return (ROOT / path).is_file()
+
+
+class Tree(unittest.TestCase):
+    def check_all(self, rule, paths):
+        self.assertTrue(paths, "the rule looks at no file at all")
+        findings = [f"{path}: {finding}"
+                    for path in paths
+                    for finding in rule(path, (ROOT / path).read_text(encoding="utf-8"))]
+        self.assertEqual(findings, [], "\n" + "\n".join(findings))
+
+    def test_no_source_file_is_too_long(self):
+        self.check_all(rules.source_length, files(".cpp", ".hpp", under=SOURCE_FOLDERS))
+
+    def test_includes_follow_the_direction_of_the_rooms(self):
+        self.check_all(lambda path, text: rules.include_direction(path, text, exists),
+                       files(".cpp", ".hpp", under=SOURCE_FOLDERS))
+
+    def test_tests_do_not_sleep(self):
+        self.check_all(rules.sleeps, [path for path in files(".cpp", ".hpp", ".py", ".sh", under=("tests",))
+                                      if not path.startswith("tests/tidy/")])
+
+    def test_only_tools_and_main_write_to_the_console(self):
+        self.check_all(rules.console_output, [path for path in files(".cpp", ".hpp", under=(*rules.ROOMS, "tests"))
+                                              if not path.endswith("/src/main.cpp")])
+
+    def test_nothing_is_left_to_be_done_later(self):
+        self.check_all(rules.leftovers, files(*TEXT_ENDINGS))
+
+    def test_no_header_uses_a_whole_namespace(self):
+        self.check_all(rules.namespace_in_header, files(".hpp", under=SOURCE_FOLDERS))
+
+    def test_every_header_begins_with_pragma_once(self):
+        self.check_all(rules.header_guard, files(".hpp", under=SOURCE_FOLDERS))
+
+    def test_no_readme_is_too_long(self):
+        self.check_all(rules.readme_length, files("README.md"))
+
+    def test_every_preset_says_what_it_is_for(self):
+        self.check_all(rules.preset_texts, files(".json", under=("presets",)))
+
+    def test_every_preset_configures_builds_and_tests(self):
+        self.check_all(rules.preset_twins, ["presets/linux.json"])
+
+
+class BadExamples(unittest.TestCase):
+    """A rule that finds nothing in a bad example is no rule."""
+
+    def include(self, path, line, *existing):
+        return rules.include_direction(path, line + "\n", lambda candidate: candidate in existing)
+
+    def test_a_long_source_file_is_found(self):
+        self.assertTrue(rules.source_length("core/src/a.cpp", "\n" * 401))
+        self.assertFalse(rules.source_length("core/src/a.cpp", "\n" * 400))
+
+    def test_a_long_main_is_found(self):
+        self.assertTrue(rules.source_length("gateway/src/main.cpp", "\n" * 81))
+        self.assertFalse(rules.source_length("gateway/src/main.cpp", "\n" * 80))
+
+    def test_a_long_readme_is_found(self):
+        self.assertTrue(rules.readme_length("README.md", "\n" * 201))
+        self.assertTrue(rules.readme_length("core/README.md", "\n" * 41))
+        self.assertFalse(rules.readme_length("core/src/zmtp/README.md", "\n" * 130))
+
+    def test_an_include_against_the_direction_is_found(self):
+        device = "device/include/device/driver.hpp"
+        self.assertTrue(self.include("core/src/a.cpp", '#include "device/driver.hpp"', device))
+        self.assertTrue(self.include("config/src/a.cpp", '  #  include "device/driver.hpp"', device))
+        self.assertFalse(self.include("gateway/src/a.cpp", '#include "device/driver.hpp"', device))
+
+    def test_a_private_header_of_another_room_is_found(self):
+        self.assertTrue(self.include("device/src/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
+        self.assertFalse(self.include("tests/core/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
+
+    def test_the_gateway_is_included_by_nobody(self):
+        self.assertTrue(self.include("tools/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
+
+    def test_an_own_header_in_angle_brackets_is_found(self):
+        self.assertTrue(self.include("device/src/a.cpp", "#include <core/clock.hpp>", "core/include/core/clock.hpp"))
+        self.assertFalse(self.include("device/src/a.cpp", "#include <vector>"))
+
+    def test_every_kind_of_sleep_is_found(self):
+        for line in ("std::this_thread::sleep_for(1ms);", "sleep_until(t);", "usleep(5);", "nanosleep(&t, 0);",
+                     "    time.sleep(1)", "::sleep(1);", "sleep 0.5"):
+            self.assertTrue(rules.sleeps("tests/a", line), line)
+        self.assertFalse(rules.sleeps("tests/a", "# an asleep sleeper"))
+
+    def test_console_output_is_found_with_its_line(self):
+        self.assertIn("line 2", rules.console_output("core/src/a.cpp", "\nstd::cout << 1;")[0])
+
+    def test_leftovers_are_found(self):
+        for word in ("TO" + "DO", "FIX" + "ME", "X" + "XX"):
+            self.assertTrue(rules.leftovers("a.md", f"// {word}: later"), word)
+        self.assertFalse(rules.leftovers("a.cpp", 'mkdtemp("/tmp/tg-XX' + 'XXXX")'))
+
+    def test_a_namespace_used_in_a_header_is_found(self):
+        self.assertTrue(rules.namespace_in_header("a.hpp", "namespace a {\nusing namespace std;"))
+        self.assertFalse(rules.namespace_in_header("a.hpp", "void f() {\n    using namespace std;\n}"))
+
+    def test_a_header_without_guard_is_found(self):
+        self.assertTrue(rules.header_guard("a.hpp", "#include <vector>\n#pragma once\n"))
+
+    def test_a_preset_without_a_sentence_is_found(self):
+        bad = '{"configurePresets": [{"name": "a", "displayName": "A", "description": "words"}, {"name": "b"}]}'
+        self.assertEqual(len(rules.preset_texts("presets/a.json", bad)), 3)
+
+    def test_a_preset_without_its_twins_is_found(self):
+        bad = '{"configurePresets": [{"name": "a"}, {"name": "h", "hidden": true}], "buildPresets": [{"name": "a"}]}'
+        self.assertEqual(rules.preset_twins("presets/a.json", bad), ["a: missing among the testPresets"])
+
+
+if __name__ == "__main__":
+    unittest.main()

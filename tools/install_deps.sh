@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that Telegate is built and tested with. Does nothing when all are there.
+# Usage: tools/install_deps.sh [--ci]     --ci adds what only .ci/run needs.
+set -euo pipefail
+
+packages=(
+  # build
+  g++ cmake ninja-build ccache pkg-config
+  # libraries, see cmake/TelegateDependencies.cmake
+  libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
+  # tests: Catch2, and real ZeroMQ peers in C and Python
+  catch2 libzmq3-dev python3 python3-zmq
+  # a first look at GET /status
+  curl
+)
+case "${1-}" in
+  "") ;;
+  --ci) packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind) ;;
+  *) echo "usage: tools/install_deps.sh [--ci]" >&2; exit 64 ;;
+esac
+
+command -v dpkg-query > /dev/null || { echo "install_deps: needs Debian 12; install by hand: ${packages[*]}" >&2; exit 69; }
+
+# dpkg-query fails when it knows nothing of a package; what it does not list is missing all the same.
+installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "${packages[@]}" 2> /dev/null || true)
+missing=()
+for package in "${packages[@]}"; do
+  grep -qxF "installed $package" <<< "$installed" || missing+=("$package")
+done
+if (( ${#missing[@]} == 0 )); then
+  exit 0
+fi
+
+as_root=()
+if (( EUID != 0 )); then
+  command -v sudo > /dev/null || { echo "install_deps: run as root, or install sudo: ${missing[*]}" >&2; exit 77; }
+  as_root=(sudo)
+fi
+echo "install_deps: installing ${missing[*]}"
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet=2 --option Dpkg::Use-Pty=0)
+"${apt[@]}" update
+"${apt[@]}" install --yes --no-install-recommends "${missing[@]}"

@@ -1,0 +1,52 @@
+#include "command.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <vector>
+
+namespace {
+
+using namespace telegate::perf;
+
+// The first is what perf_tool does when no command is named.
+constexpr std::array<Command, 1> commands{{
+    {"queue", "Samples through the queue between two threads, beside a mutex queue", describe_queue_command},
+}};
+
+constexpr int exit_wrong_result = 70;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Measures Telegate. Figures of different machines do not compare: compare within one run.");
+    app.name("perf_tool");
+    CommonOptions common;
+    app.add_option("--runs", common.runs, "Times that each engine is measured, in turn")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000}))
+        ->capture_default_str();
+    app.add_flag("--json", common.json, "Print JSON");
+    app.require_subcommand(0, 1);
+
+    std::vector<Command::Action> actions;
+    for (const Command& command : commands) {
+        CLI::App* const options = app.add_subcommand(command.name, command.summary);
+        options->fallthrough();
+        actions.push_back(command.describe(*options));
+    }
+    CLI11_PARSE(app, argc, argv);
+
+    std::size_t chosen = 0;
+    for (std::size_t index = 0; index < commands.size(); ++index) {
+        chosen = app.got_subcommand(commands[index].name) ? index : chosen;
+    }
+    try {
+        const Report report = actions[chosen](common);
+        (common.json ? print_json : print_text)(std::cout, report);
+    } catch (const std::exception& error) {
+        std::cerr << "perf_tool: " << error.what() << '\n';
+        return exit_wrong_result;
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "statistics.hpp"
+
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::perf {
+
+/// What a command found out. Printed with the machine, the build and the compiler, without which figures mean nothing.
+struct Report {
+    std::string command;
+    std::string unit;  // of rows
+    std::vector<std::pair<std::string, std::string>> parameters;
+    std::vector<Row> rows;
+    std::vector<Row> ratios;
+};
+
+void print_text(std::ostream& out, const Report& report);
+void print_json(std::ostream& out, const Report& report);
+
+}  // namespace telegate::perf

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Builds the gateway and runs it with the shipped settings; further arguments go to the gateway.
+# Usage: tools/run.sh [--log-level debug] ...
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+config=$root/config/gateway.ini
+
+"$root/tools/install_deps.sh"
+(
+  cd "$root"
+  cmake --preset linux-ninja-release --log-level=WARNING
+  cmake --build --preset linux-ninja-release --target gateway_app
+)
+
+# The values of one key in one kind of section, one per line.
+setting() {
+  sed -n "/^\[$1/,/^\[/s/^[[:space:]]*$2[[:space:]]*=[[:space:]]*//p" "$config"
+}
+
+has_config=no
+for argument in "$@"; do
+  case "$argument" in
+    --config | --config=* | -c*) has_config=yes ;;
+  esac
+done
+if [[ $has_config == yes ]]; then
+  exec "$root/build/gateway/gateway_app" "$@"
+fi
+
+for address in $(setting rest listen); do
+  echo "status:      curl http://$address/status"
+done
+for address in $(setting publish endpoint); do
+  echo "subscribers: $address"
+done
+echo "stop:        Ctrl-C"
+exec "$root/build/gateway/gateway_app" --config "$config" "$@"
