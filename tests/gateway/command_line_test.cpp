@@ -83,7 +83,7 @@ TEST_CASE("the flag --version prints name and version and leaves", "[gateway][co
     CHECK(parsed.output == "telegate 0.1.0\n");
 }
 
-TEST_CASE("--help names every option and exit code, with an example", "[gateway][command_line]") {
+TEST_CASE("the flag --help names every option and exit code, with an example", "[gateway][command_line]") {
     const ParsedCommandLine parsed = parse({GENERATE("--help", "-h")});
     CHECK(parsed.exit_code == exit_code::ok);
     for (const char* const part :

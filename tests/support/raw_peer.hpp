@@ -72,6 +72,7 @@ class RawPeer {
         }
         return received_;
     }
+    [[nodiscard]] int socket() const noexcept { return socket_; }
     [[nodiscard]] const std::string& received() const noexcept { return received_; }
     /// Whether read() has met the end of the stream, or an error.
     [[nodiscard]] bool at_end() const noexcept { return at_end_; }

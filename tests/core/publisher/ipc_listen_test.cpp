@@ -2,7 +2,8 @@
 #include "support/publisher_harness.hpp"
 #include "transport/transport.hpp"
 
-#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <filesystem>
 #include <fstream>
@@ -69,6 +70,17 @@ TEST_CASE("a file that is no socket is never removed", "[core][publisher][ipc]")
     std::string text;
     std::ifstream(path) >> text;
     CHECK(text == "precious");
+}
+
+TEST_CASE("a socket of another kind is never removed", "[core][publisher][ipc]") {
+    const ScratchDir scratch;
+    const std::string path = scratch.path("log");
+    sockaddr_un address{AF_UNIX, {}};
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const UniqueFd datagram(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::bind(datagram.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    CHECK(listen_error(ipc_at(path)) == EADDRINUSE);
+    CHECK(exists(path));
 }
 
 TEST_CASE("a symbolic link is never removed", "[core][publisher][ipc]") {

@@ -62,6 +62,15 @@ TEST_CASE("closing delivers what is pending, ends the stream and waits for the p
     CHECK(closing.done == 1);
 }
 
+TEST_CASE("closing sends what was committed and not yet flushed", "[core][publisher][close]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber();
+    h.commit("t", "x");
+    Closing closing(h, 60s);
+    CHECK(h.is_cut(peer));
+    CHECK(peer.received() == publisher_hello() + message("t", "x"));
+}
+
 TEST_CASE("what a peer does not read within the grace is cut and counted", "[core][publisher][close]") {
     PublisherHarness h;
     const RawPeer peer = h.subscriber({""}, 4096);

@@ -1,0 +1,100 @@
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/raw_peer.hpp"
+#include "support/zmtp_text.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+using namespace telegate;
+using namespace telegate::test;
+
+// glibc's own functions behind malloc and its kin.
+extern "C" {
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* __libc_realloc(void* memory, std::size_t bytes);
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+}
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};  // of every thread of this program
+
+}  // namespace
+
+// These replace the C library's for the whole program, operator new included.
+extern "C" {
+void* malloc(std::size_t bytes) {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return __libc_malloc(bytes);
+}
+void* calloc(std::size_t count, std::size_t bytes) {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, std::size_t bytes) {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return __libc_realloc(memory, bytes);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return __libc_memalign(alignment, bytes);
+}
+}
+
+namespace {
+
+constexpr const char* settings =
+    "[rest]\nlisten = 127.0.0.1:0\n[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:0\n"
+    "[device \"host\"]\ndriver = host\ninterval_ms = 20\n"
+    "[device \"simulated\"]\ndriver = simulated\ninterval_ms = 1\n";
+
+/// Reads and forgets what has arrived, without allocating. Returns how many bytes.
+std::size_t take(int socket) {
+    static std::array<char, 65'536> buffer;
+    const ssize_t bytes = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+/// Allocations in the whole process while `bytes` of samples reach the subscriber.
+std::uint64_t allocations_while(int socket, std::size_t bytes) {
+    const std::uint64_t before = allocations;
+    std::size_t taken = 0;
+    eventually([&] { return (taken += take(socket)) >= bytes; });
+    REQUIRE(taken >= bytes);
+    return allocations - before;
+}
+
+/// The samples come by the clock, so this is about time and cannot be polled for.
+void wait_for(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    eventually([&] { return std::chrono::steady_clock::now() >= end; });
+}
+
+}  // namespace
+
+TEST_CASE("from driver to subscriber nothing is allocated once every channel is known", "[gateway][allocations]") {
+    GatewayFixture fixture(settings);
+    RawPeer peer(fixture.gateway->endpoints().at(0));
+    REQUIRE(peer.send(greeting() + ready("SUB") + subscribe("")));
+    constexpr std::size_t some_seconds = 3'000'000;  // bytes; about two seconds of these devices
+    (void)allocations_while(peer.socket(), some_seconds);
+    CHECK(allocations_while(peer.socket(), some_seconds) == 0);
+}
+
+TEST_CASE("without a subscriber nothing is allocated either", "[gateway][allocations]") {
+    GatewayFixture fixture(settings);
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.messages >= 1'000; }));
+    const std::uint64_t messages = fixture.status().publisher.messages;
+    wait_for(std::chrono::milliseconds(100));  // the event loop finds its memory again after that question
+    const std::uint64_t before = allocations;
+    wait_for(std::chrono::seconds(1));
+    CHECK(allocations - before == 0);
+    CHECK(fixture.status().publisher.messages >= messages + 1'000);
+}
