@@ -59,6 +59,9 @@ class Tree(unittest.TestCase):
     def test_nothing_is_left_to_be_done_later(self):
         self.check_all(rules.leftovers, files(*TEXT_ENDINGS))
 
+    def test_names_of_tests_begin_with_a_word(self):
+        self.check_all(rules.test_names, files("_test.cpp", under=("tests",)))
+
     def test_no_header_uses_a_whole_namespace(self):
         self.check_all(rules.namespace_in_header, files(".hpp", under=SOURCE_FOLDERS))
 
@@ -124,6 +127,10 @@ class BadExamples(unittest.TestCase):
         for word in ("TO" + "DO", "FIX" + "ME", "X" + "XX"):
             self.assertTrue(rules.leftovers("a.md", f"// {word}: later"), word)
         self.assertFalse(rules.leftovers("a.cpp", 'mkdtemp("/tmp/tg-XX' + 'XXXX")'))
+
+    def test_a_test_named_like_an_option_is_found(self):
+        self.assertTrue(rules.test_names("tests/a_test.cpp", 'TEST_CASE("--help lists all", "[a]") {'))
+        self.assertFalse(rules.test_names("tests/a_test.cpp", 'TEST_CASE("the flag --help lists all", "[a]") {'))
 
     def test_a_namespace_used_in_a_header_is_found(self):
         self.assertTrue(rules.namespace_in_header("a.hpp", "namespace a {\nusing namespace std;"))

@@ -80,6 +80,11 @@ def leftovers(path, text):
     return lines_matching(text, LEFTOVER, "an unfinished thought; do it or leave it out")
 
 
+def test_names(path, text):
+    """Catch2 takes a name that begins with a dash for an option and one with a bracket for a tag."""
+    return lines_matching(text, re.compile(r'\bTEST_CASE\(\s*"[^A-Za-z0-9]'), "a test's name begins with a word")
+
+
 def namespace_in_header(path, text):
     # Namespaces do not indent, so what is indented is inside a function and reaches nobody else.
     return lines_matching(text, re.compile(r"^using\s+namespace\b", re.M), "using namespace in a header")

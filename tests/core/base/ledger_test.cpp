@@ -172,10 +172,10 @@ void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic
 }  // namespace
 
 TEST_CASE("the books balance at every cut while both sides go on", "[core][ledger][thread]") {
-    constexpr std::uint64_t samples = 50'000;
+    constexpr std::uint64_t samples = 300'000;
     const OverflowPolicy policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
     Fixture f;
-    BoundedQueue<TelemetrySample> queue(8, policy);
+    BoundedQueue<TelemetrySample> queue(2, policy);
     std::atomic<bool> produced{false};
     std::thread producer([&] {
         produce(f, queue, samples);
@@ -183,13 +183,20 @@ TEST_CASE("the books balance at every cut while both sides go on", "[core][ledge
     });
     std::thread consumer([&] { consume(f, queue, produced); });
 
-    std::uint64_t unbalanced = 0;
-    std::uint64_t absurd = 0;
-    Books books;
-    while (books.sampled < samples) {
-        books = f.books(boiler);
-        unbalanced += books.balanced() ? 0U : 1U;
-        absurd += books.queued > books.sampled ? 1U : 0U;  // what a negative number would look like
+    std::atomic<std::uint64_t> unbalanced{0};
+    std::atomic<std::uint64_t> absurd{0};
+    std::vector<std::thread> readers;  // more than there are processors, so that a cut is interrupted now and then
+    for (int reader = 0; reader < 4; ++reader) {
+        readers.emplace_back([&] {
+            for (Books books; books.sampled < samples;) {
+                books = f.books(boiler);
+                unbalanced += books.balanced() ? 0U : 1U;
+                absurd += books.queued > books.sampled ? 1U : 0U;  // what a negative number would look like
+            }
+        });
+    }
+    for (std::thread& reader : readers) {
+        reader.join();
     }
     producer.join();
     consumer.join();

@@ -40,6 +40,20 @@ TEST_CASE("unfinished handshakes over the limit are refused and counted, until o
     CHECK(h.serves());
 }
 
+TEST_CASE("a failed handshake gives its place to the next", "[core][publisher][hostile]") {
+    PublisherOptions options;
+    options.handshakes_max = 1;
+    options.sessions_max = 1;
+    PublisherHarness h(options);
+    for (std::uint64_t failed = 1; failed <= 3; ++failed) {
+        RawPeer peer = h.connect();
+        peer.send("GET /");
+        REQUIRE(h.turn_until([&] { return h.totals().handshakes_failed == failed; }));
+    }
+    CHECK(h.totals().connections_refused == 0);
+    CHECK(h.serves());
+}
+
 TEST_CASE("an over-long subscription is refused and counted, and the session goes on", "[core][publisher][hostile]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"t"});
