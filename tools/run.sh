@@ -14,7 +14,9 @@ config=$root/config/gateway.ini
 
 # The values of one key in one kind of section, one per line.
 setting() {
-  sed -n "/^\[$1/,/^\[/s/^[[:space:]]*$2[[:space:]]*=[[:space:]]*//p" "$config"
+  awk -v section="[$1" -v key="$2" '
+    /^\[/ { inside = index($0, section) == 1 }
+    inside && $1 == key { sub(/^[^=]*=[ \t]*/, ""); print }' "$config"
 }
 
 has_config=no

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <unordered_map>
 #include <utility>
 
@@ -33,6 +34,7 @@ struct Publisher::State {
 
     Topic& up_to_date(TopicId id);
     void accept(UniqueFd descriptor, const Endpoint& at);
+    void refuse(std::string_view peer, std::string_view why);
     void opened(Session& session);
     void ended(Session& session, std::string_view why);
     void enforce_backlog_limit();
@@ -102,22 +104,29 @@ Publisher::State::Topic& Publisher::State::up_to_date(TopicId id) {
 }
 
 void Publisher::State::accept(UniqueFd descriptor, const Endpoint& at) {
+    std::string peer = transport::describe_peer(descriptor.get(), at.transport);
     if (sessions.size() >= options.sessions_max || handshakes >= options.handshakes_max) {
-        ++totals.connections_refused;
-        if (options.on_refused) {
-            options.on_refused(transport::describe_peer(descriptor.get(), at.transport), "too many connections");
-        }
-        return;
+        return refuse(peer, "too many connections");
+    }
+    transport::tune(descriptor.get(), at.transport);
+    try {
+        sessions.push_back(std::make_shared<Session>(
+            context, Session::Arrival{std::move(descriptor), ++sessions_seen, to_string(at), peer}));
+    } catch (const std::exception& error) {
+        return refuse(peer, error.what());
     }
     ++totals.connections_accepted;
-    transport::tune(descriptor.get(), at.transport);
-    std::string peer = transport::describe_peer(descriptor.get(), at.transport);
-    auto session = std::make_shared<Session>(
-        context, Session::Arrival{std::move(descriptor), ++sessions_seen, to_string(at), std::move(peer)});
-    session->set_index(sessions.size());
-    sessions.push_back(session);
     ++handshakes;
+    const std::shared_ptr<Session> session = sessions.back();
+    session->set_index(sessions.size() - 1);
     session->start();
+}
+
+void Publisher::State::refuse(std::string_view peer, std::string_view why) {
+    ++totals.connections_refused;
+    if (options.on_refused) {
+        options.on_refused(peer, why);
+    }
 }
 
 void Publisher::State::opened(Session& session) {

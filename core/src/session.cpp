@@ -20,14 +20,17 @@ std::string_view as_text(zmtp::Bytes bytes) noexcept {
 
 Session::Session(SessionContext& context, Arrival arrival)
     : context_(context),
-      descriptor_(context.io, arrival.descriptor.release()),
+      descriptor_(context.io),
       deadline_(context.io),
       id_(arrival.id),
       endpoint_(std::move(arrival.endpoint)),
       peer_(std::move(arrival.peer)),
       handshake_(std::in_place, zmtp::HandshakeOptions{zmtp::SocketType::pub, {}}),
       decoder_(limits::frame_bytes_max),
-      backlog_(limits::backlog_runs_max) {}
+      backlog_(limits::backlog_runs_max) {
+    descriptor_.assign(arrival.descriptor.get());
+    (void)arrival.descriptor.release();  // ours only now: assign() throws when the system can watch no more
+}
 
 void Session::start() {
     deadline_.expires_after(context_.handshake_time_max);

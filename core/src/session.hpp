@@ -49,6 +49,7 @@ class Session final : public std::enable_shared_from_this<Session> {
         std::string peer;
     };
 
+    /// Throws boost::system::system_error when the event loop cannot watch one more descriptor.
     Session(SessionContext& context, Arrival arrival);
 
     void start();

@@ -14,7 +14,7 @@ struct HostDriverOptions {
 };
 
 /// This machine, from procfs and sysfs: CPU use per mode, load, memory and swap, disks, network interfaces, pressure
-/// (PSI), uptime and temperatures. Units and channel names are listed in device/README.md.
+/// (PSI), uptime and temperatures. Units and channel names are listed in docs/devices.md.
 /// Throws std::system_error only when `proc_root` itself cannot be opened.
 [[nodiscard]] std::unique_ptr<Driver> make_host_driver(HostDriverOptions options);
 
