@@ -87,8 +87,8 @@ std::string SettingsProblem::text() const {
     return text + ": " + what;
 }
 
-SettingsError::SettingsError(std::vector<SettingsProblem> problems)
-    : std::runtime_error(joined_texts(problems)), problems_(std::move(problems)) {}
+SettingsError::SettingsError(std::vector<SettingsProblem> problems, Settings understood)
+    : std::runtime_error(joined_texts(problems)), problems_(std::move(problems)), understood_(std::move(understood)) {}
 
 Settings load_settings(const std::string& path) {
     std::error_code error;
@@ -102,7 +102,7 @@ Settings load_settings(const std::string& path) {
 Settings parse_settings(std::string_view text, const std::string& file) {
     ProblemList problems(file);
     Settings settings = build_settings(read_ini(text, problems), problems);
-    problems.throw_if_any();
+    problems.throw_if_any(settings);
     return settings;
 }
 

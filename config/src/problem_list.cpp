@@ -50,7 +50,7 @@ void ProblemList::add(std::size_t line, std::string_view key, std::string what) 
     problems_.push_back({.file = file_, .line = line, .key = std::string(key), .what = std::move(what)});
 }
 
-void ProblemList::throw_if_any() {
+void ProblemList::throw_if_any(const Settings& understood) {
     if (problems_.empty()) {
         return;
     }
@@ -60,7 +60,7 @@ void ProblemList::throw_if_any() {
         problems_.push_back(
             {.file = file_, .line = 0, .key = "", .what = std::to_string(left_out_) + " more problems are not listed"});
     }
-    throw SettingsError(std::move(problems_));
+    throw SettingsError(std::move(problems_), understood);
 }
 
 }  // namespace telegate

@@ -29,8 +29,8 @@ class ProblemList {
 
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
-    /// Throws what has been added, in order of line.
-    void throw_if_any();
+    /// Throws what has been added, in order of line, with what was understood all the same.
+    void throw_if_any(const Settings& understood);
 
   private:
     std::string file_;

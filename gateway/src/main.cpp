@@ -39,11 +39,10 @@ void run_until_stopped(Gateway& gateway, Signals& signals, Log& log) {
 
 int run(const CommandLine& command_line) {
     Signals signals;
-    Settings settings = load_settings(command_line.config_path);
+    auto [settings, plan] = load_plan(command_line.config_path);
     if (!command_line.log_level.empty()) {
         override_log_level(settings, command_line.log_level, "--log-level");
     }
-    Plan plan = make_plan(settings);
     if (command_line.check) {
         std::cout << command_line.config_path << ": no problems found\n";
         return exit_code::ok;

@@ -3,6 +3,7 @@
 #include "device/host_driver.hpp"
 #include "device/simulated_driver.hpp"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <string_view>
@@ -72,6 +73,9 @@ Plan make_plan(const Settings& settings) {
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
     plan.queue_policy = to_policy(settings.queue_policy);
     for (const PublishSettings& publish : settings.publish) {
+        if (publish.endpoint.empty()) {
+            continue;  // a problem of the text, told already
+        }
         auto endpoint = parse_endpoint(publish.endpoint);
         if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
@@ -91,6 +95,28 @@ Plan make_plan(const Settings& settings) {
         throw SettingsError(std::move(problems));
     }
     return plan;
+}
+
+LoadedPlan load_plan(const std::string& path) {
+    std::vector<SettingsProblem> problems;
+    LoadedPlan loaded;
+    try {
+        loaded.settings = load_settings(path);
+    } catch (const SettingsError& error) {
+        problems = error.problems();
+        loaded.settings = error.understood();
+    }
+    try {
+        loaded.plan = make_plan(loaded.settings);
+    } catch (const SettingsError& error) {
+        problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+    if (!problems.empty()) {
+        std::stable_sort(problems.begin(), problems.end(),
+                         [](const SettingsProblem& a, const SettingsProblem& b) { return a.line < b.line; });
+        throw SettingsError(std::move(problems));
+    }
+    return loaded;
 }
 
 }  // namespace telegate

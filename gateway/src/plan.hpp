@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace telegate {
@@ -26,7 +27,16 @@ struct Plan {
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };
 
-/// Throws SettingsError with every problem. Both --check and start run it.
+/// Throws SettingsError with every problem.
 [[nodiscard]] Plan make_plan(const Settings& settings);
+
+struct LoadedPlan {
+    Settings settings;
+    Plan plan;
+};
+
+/// Reads a settings file and plans it. Throws SettingsError with the problems of the text and of the plan together.
+/// Both --check and start run it.
+[[nodiscard]] LoadedPlan load_plan(const std::string& path);
 
 }  // namespace telegate

@@ -22,11 +22,14 @@ struct SettingsProblem {
 /// All problems of one load, in order of line.
 class SettingsError : public std::runtime_error {
   public:
-    explicit SettingsError(std::vector<SettingsProblem> problems);
+    explicit SettingsError(std::vector<SettingsProblem> problems, Settings understood = {});
     [[nodiscard]] const std::vector<SettingsProblem>& problems() const noexcept { return problems_; }
+    /// What there was beside the problems: for finding further ones, not for running.
+    [[nodiscard]] const Settings& understood() const noexcept { return understood_; }
 
   private:
     std::vector<SettingsProblem> problems_;
+    Settings understood_;
 };
 
 /// Reads and checks a settings file. Throws SettingsError with every problem at once.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/clock.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace telegate {
+
+/// Lets the same cause into the log once per quiet_time, so that one noisy peer cannot fill the disk.
+///
+/// Threads: any.
+/// Limits:  causes_max causes are told apart; those beyond share one entry.
+/// Failure: admit() may throw std::bad_alloc at a new cause.
+class LogLimiter {
+  public:
+    static constexpr std::size_t causes_max = 64;
+    static constexpr std::chrono::minutes quiet_time{1};
+
+    explicit LogLimiter(const Clock& clock) : clock_(clock) {}
+
+    /// How many were held back since the last one that was let in, or nullopt when this one is held back too.
+    [[nodiscard]] std::optional<std::uint64_t> admit(std::string_view cause);
+
+  private:
+    struct Cause {
+        MonoTime last;
+        std::uint64_t held_back = 0;
+    };
+
+    const Clock& clock_;
+    std::mutex mutex_;  // guards causes_
+    std::map<std::string, Cause, std::less<>> causes_;
+};
+
+}  // namespace telegate

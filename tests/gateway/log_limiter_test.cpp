@@ -1,0 +1,35 @@
+#include "log_limiter.hpp"
+
+#include "support/catch.hpp"
+#include "support/manual_clock.hpp"
+
+using namespace telegate;
+using telegate::test::ManualClock;
+
+TEST_CASE("a cause is let into the log once a minute, and then says how often it was held back", "[gateway][log]") {
+    ManualClock clock;
+    LogLimiter limiter(clock);
+    CHECK(limiter.admit("bad peer") == 0U);
+    CHECK(limiter.admit("bad peer") == std::nullopt);
+    CHECK(limiter.admit("bad peer") == std::nullopt);
+    clock.advance(LogLimiter::quiet_time);
+    CHECK(limiter.admit("bad peer") == 2U);
+    CHECK(limiter.admit("bad peer") == std::nullopt);
+}
+
+TEST_CASE("one cause does not hold back another", "[gateway][log]") {
+    ManualClock clock;
+    LogLimiter limiter(clock);
+    CHECK(limiter.admit("one") == 0U);
+    CHECK(limiter.admit("another") == 0U);
+}
+
+TEST_CASE("causes without number share one place", "[gateway][log]") {
+    ManualClock clock;
+    LogLimiter limiter(clock);
+    std::size_t admitted = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        admitted += limiter.admit("cause " + std::to_string(i)) ? std::size_t{1} : std::size_t{0};
+    }
+    CHECK(admitted == LogLimiter::causes_max);
+}

@@ -1,0 +1,89 @@
+#include "plan.hpp"
+
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using telegate::test::ScratchDir;
+
+namespace {
+
+/// The texts of all problems that planning `ini` shows.
+std::vector<std::string> problems_of(const std::string& ini) {
+    try {
+        (void)make_plan(parse_settings(ini, "x.ini"));
+    } catch (const SettingsError& error) {
+        std::vector<std::string> texts;
+        for (const SettingsProblem& problem : error.problems()) {
+            texts.push_back(problem.text());
+        }
+        return texts;
+    }
+    return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("an endpoint that is none is a problem with its line", "[gateway][plan]") {
+    const auto problems = problems_of("[publish \"a\"]\n\nendpoint = tcp://nowhere:1\n");
+    REQUIRE(problems.size() == 1);
+    CHECK(contains(problems[0], "x.ini:3: endpoint: "));
+    CHECK(contains(problems[0], "tcp://nowhere:1"));
+}
+
+TEST_CASE("a device that cannot be made is a problem with the line of its section", "[gateway][plan]") {
+    const auto problems = problems_of("\n[device \"a\"]\ndriver = host\nproc_root = /nonexistent\n");
+    REQUIRE(problems.size() == 1);
+    CHECK(contains(problems[0], "x.ini:2: "));
+    CHECK(contains(problems[0], "/nonexistent"));
+}
+
+TEST_CASE("all problems of a plan are told at once", "[gateway][plan]") {
+    CHECK(problems_of("[publish \"a\"]\nendpoint = tcp://x:1\n[publish \"b\"]\nendpoint = tcp://[x]:1\n"
+                      "[device \"c\"]\ndriver = host\nproc_root = /nonexistent\n")
+              .size() == 3);
+}
+
+TEST_CASE("problems of the text and of the plan are told together, in order of line", "[gateway][plan]") {
+    const ScratchDir scratch;
+    const std::string path = scratch.path("x.ini");
+    std::ofstream(path) << "[publish \"a\"]\nendpoint = tcp://x:1\n[rest]\nlisten = nonsense\n"
+                           "[publish \"b\"]\nendpoint = udp://1.2.3.4:5\n[device \"c\"]\ndriver = hots\n";
+    try {
+        (void)load_plan(path);
+        FAIL("nothing was found");
+    } catch (const SettingsError& error) {
+        std::vector<std::size_t> lines;
+        for (const SettingsProblem& problem : error.problems()) {
+            lines.push_back(problem.line);
+        }
+        CHECK(lines == std::vector<std::size_t>{2, 4, 6, 8});
+    }
+}
+
+TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
+    const Plan plan = make_plan(
+        parse_settings("sampling_interval_ms = 70\n[device \"a\"]\ndriver = simulated\n"
+                       "[device \"b\"]\ndriver = simulated\ninterval_ms = 9\nautostart = no\nerrors_before_safe = 3\n",
+                       "x.ini"));
+    REQUIRE(plan.devices.size() == 2);
+    CHECK(plan.devices[0].options.interval == std::chrono::milliseconds(70));
+    CHECK(plan.devices[0].options.started);
+    CHECK(plan.devices[1].options.interval == std::chrono::milliseconds(9));
+    CHECK_FALSE(plan.devices[1].options.started);
+    CHECK(plan.devices[1].options.errors_before_safe == 3);
+}
+
+TEST_CASE("queue size and policy are taken over, and size 0 is the default", "[gateway][plan]") {
+    const Plan plan = make_plan(parse_settings("queue_size = 0\n[queue]\npolicy = block\n", "x.ini"));
+    CHECK(plan.queue_capacity == 1'024);
+    CHECK(plan.queue_policy == OverflowPolicy::block);
+}
