@@ -4,8 +4,8 @@
 set -euo pipefail
 
 packages=(
-  # build
-  g++ cmake ninja-build ccache pkg-config
+  # build; with make, g++ runs the parts of link-time optimisation side by side
+  g++ make cmake ninja-build ccache pkg-config
   # libraries, see cmake/TelegateDependencies.cmake
   libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
   # tests: Catch2, and real ZeroMQ peers in C and Python
