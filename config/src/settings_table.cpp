@@ -17,7 +17,7 @@ constexpr std::array<Names, 2> endpoint_schemes{"tcp://", "ipc://"};
 constexpr WholeRule interval{.min = 1, .max = 3'600'000};
 constexpr RealRule probability{.min = 0.0, .max = 1.0};
 constexpr RealRule level{.min = -1e9, .max = 1e9};
-constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://HOST:PORT or ipc://PATH"};
+constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH"};
 constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
 // Whole numbers above this are not exact in the doubles of JSON readers.
 constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;

@@ -10,6 +10,7 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t ring_runs_first = 8;
+constexpr std::size_t ring_runs_kept = 64;  // a larger ring is given back when it is empty
 
 /// Bytes of the whole message, all its frames, that starts at `wire`.
 std::size_t message_bytes_at(const std::byte* wire) noexcept {
@@ -40,7 +41,7 @@ std::uint64_t Backlog::add(const Slice& message) {
     }
     const std::uint64_t given_up = size_ == runs_max_ ? give_up_first_run() : 0;
     if (size_ == ring_.size()) {
-        grow();
+        resize_ring(ring_.size() * 2);
     }
     Run& fresh = run(size_++);
     fresh.segment = SegmentRef(message.segment);
@@ -64,7 +65,7 @@ std::size_t Backlog::gather(std::span<iovec> out) const noexcept {
     return used;
 }
 
-std::uint64_t Backlog::consume(std::size_t bytes) noexcept {
+std::uint64_t Backlog::consume(std::size_t bytes) {
     std::uint64_t completed = 0;
     TELEGATE_ASSERT(bytes <= bytes_);
     bytes_ -= bytes;
@@ -90,6 +91,7 @@ std::uint64_t Backlog::consume(std::size_t bytes) noexcept {
         pop_run();
     }
     messages_ -= completed;
+    shrink_if_empty();
     return completed;
 }
 
@@ -136,8 +138,9 @@ std::uint64_t Backlog::give_up_first_run() {
 }
 
 std::uint64_t Backlog::give_up_all() noexcept {
-    const std::uint64_t given_up = messages_;
+    std::uint64_t given_up = rest_.empty() ? 0 : 1;
     while (size_ > 0) {
+        given_up += run(0).messages;
         pop_run();
     }
     rest_.clear();
@@ -164,13 +167,19 @@ void Backlog::pop_run() noexcept {
     partial_ = 0;
 }
 
-void Backlog::grow() {
-    std::vector<Run> larger(ring_.size() * 2);
+void Backlog::resize_ring(std::size_t runs) {
+    std::vector<Run> fresh(runs);
     for (std::size_t i = 0; i < size_; ++i) {
-        larger[i] = std::move(run(i));
+        fresh[i] = std::move(run(i));
     }
-    ring_ = std::move(larger);
+    ring_ = std::move(fresh);
     first_ = 0;
+}
+
+void Backlog::shrink_if_empty() {
+    if (size_ == 0 && ring_.size() > ring_runs_kept) {
+        resize_ring(ring_runs_first);
+    }
 }
 
 }  // namespace telegate

@@ -19,7 +19,7 @@ namespace telegate {
 /// Threads: the log's.
 /// Limits:  runs_max runs; add() gives up the oldest run beyond that. The bytes are the log's, bounded by the owner
 ///          calling give_up_before().
-/// Failure: add() may throw std::bad_alloc while the ring of runs grows.
+/// Failure: add() and consume() may throw std::bad_alloc while the ring of runs changes its size.
 class Backlog {
   public:
     explicit Backlog(std::size_t runs_max);
@@ -31,12 +31,12 @@ class Backlog {
     /// except when at_boundary() is false: then the first entry is the rest of one message.
     [[nodiscard]] std::size_t gather(std::span<iovec> out) const noexcept;
     /// The first `bytes` of what gather() gave are sent. Returns how many messages that completed.
-    std::uint64_t consume(std::size_t bytes) noexcept;
+    std::uint64_t consume(std::size_t bytes);
 
     /// Gives up every run that begins before `position` in the log; returns how many messages. What is left of a
     /// message that is partly sent is copied aside, so that its segment is free.
     std::uint64_t give_up_before(std::uint64_t position);
-    /// Gives up everything, the rest of a partly sent message included.
+    /// Gives up everything, the rest of a partly sent message included. Counted run by run, not from messages().
     std::uint64_t give_up_all() noexcept;
 
     [[nodiscard]] bool empty() const noexcept { return size_ == 0 && rest_.empty(); }
@@ -59,7 +59,8 @@ class Backlog {
     [[nodiscard]] const Run& run(std::size_t index) const noexcept {
         return ring_[(first_ + index) & (ring_.size() - 1)];
     }
-    void grow();
+    void resize_ring(std::size_t runs);
+    void shrink_if_empty();
     void pop_run() noexcept;
     std::uint64_t give_up_first_run();
     std::uint64_t consume_within(Run& head, std::size_t bytes) noexcept;

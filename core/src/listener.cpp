@@ -9,11 +9,13 @@
 
 namespace telegate {
 
-Listener::Listener(net::io_context& context, transport::Bound bound, OnAccept on_accept)
+Listener::Listener(net::io_context& context, transport::Bound bound, OnAccept on_accept, OnError on_error)
     : descriptor_(context, bound.descriptor.release()),
       pause_timer_(context),
       endpoint_(std::move(bound.endpoint)),
-      on_accept_(std::move(on_accept)) {}
+      file_(bound.file),
+      on_accept_(std::move(on_accept)),
+      on_error_(std::move(on_error)) {}
 
 void Listener::close() {
     if (closed_) {
@@ -21,7 +23,7 @@ void Listener::close() {
     }
     closed_ = true;
     pause_timer_.cancel();
-    transport::forget(endpoint_);  // while we still listen: later the name may be our successor's
+    transport::forget(endpoint_, file_);  // while we still listen: later the name may be our successor's
     ErrorCode ignored;
     descriptor_.close(ignored);
 }
@@ -44,8 +46,9 @@ void Listener::accept_some() {
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
             break;
         }
-        ++errors_;
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        const int error = errno;
+        on_error_(error);
+        if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
             return wait_after_pause();
         }
     }

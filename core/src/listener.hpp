@@ -12,19 +12,20 @@ namespace telegate {
 ///
 /// Threads: the reactor's.
 /// Limits:  accepts_per_turn connections in one turn of the loop.
-/// Failure: accept errors are counted in errors(); after one that will last a while it pauses.
+/// Failure: accept errors go to on_error; after one that will last a while it pauses.
 class Listener final : public std::enable_shared_from_this<Listener> {
   public:
     using OnAccept = std::function<void(UniqueFd, const Endpoint& at)>;
+    /// `error`: an errno value.
+    using OnError = std::function<void(int error)>;
 
-    Listener(net::io_context& context, transport::Bound bound, OnAccept on_accept);
+    Listener(net::io_context& context, transport::Bound bound, OnAccept on_accept, OnError on_error);
 
     void start() { wait(); }
     /// Accepts nobody from now on. Idempotent.
     void close();
 
     [[nodiscard]] const Endpoint& endpoint() const noexcept { return endpoint_; }
-    [[nodiscard]] std::uint64_t errors() const noexcept { return errors_; }
 
   private:
     static constexpr std::chrono::milliseconds pause{100};  // descriptors do not come back within microseconds
@@ -36,8 +37,9 @@ class Listener final : public std::enable_shared_from_this<Listener> {
     Descriptor descriptor_;
     Timer pause_timer_;
     const Endpoint endpoint_;
+    const transport::FileIdentity file_;
     const OnAccept on_accept_;
-    std::uint64_t errors_ = 0;
+    const OnError on_error_;
     bool closed_ = false;
 };
 

@@ -34,6 +34,8 @@ struct Publisher::State {
 
     Topic& up_to_date(TopicId id);
     void accept(UniqueFd descriptor, const Endpoint& at);
+    void end_oldest_handshake();
+    void note_accept_error(int error);
     void refuse(std::string_view peer, std::string_view why);
     void opened(Session& session);
     void ended(Session& session, std::string_view why);
@@ -72,6 +74,7 @@ Publisher::State::State(Reactor& reactor_in, PublisherOptions options_in)
       context{reactor.context(),
               std::vector<std::byte>(receive_buffer_bytes),
               options.handshake_time_max,
+              std::make_shared<std::size_t>(0),
               0,
               [this](Session& session) { opened(session); },
               [this] { ++generation; },
@@ -105,7 +108,10 @@ Publisher::State::Topic& Publisher::State::up_to_date(TopicId id) {
 
 void Publisher::State::accept(UniqueFd descriptor, const Endpoint& at) {
     std::string peer = transport::describe_peer(descriptor.get(), at.transport);
-    if (sessions.size() >= options.sessions_max || handshakes >= options.handshakes_max) {
+    if (handshakes >= options.handshakes_max) {
+        end_oldest_handshake();  // so that silent connections cannot keep others out
+    }
+    if (sessions.size() >= options.sessions_max) {
         return refuse(peer, "too many connections");
     }
     transport::tune(descriptor.get(), at.transport);
@@ -122,10 +128,29 @@ void Publisher::State::accept(UniqueFd descriptor, const Endpoint& at) {
     session->start();
 }
 
+void Publisher::State::end_oldest_handshake() {
+    Session* oldest = nullptr;
+    for (const auto& session : sessions) {
+        if (!session->was_open() && (oldest == nullptr || session->id() < oldest->id())) {
+            oldest = session.get();
+        }
+    }
+    if (oldest != nullptr) {
+        oldest->close("too many handshakes at once");
+    }
+}
+
 void Publisher::State::refuse(std::string_view peer, std::string_view why) {
     ++totals.connections_refused;
     if (options.on_refused) {
         options.on_refused(peer, why);
+    }
+}
+
+void Publisher::State::note_accept_error(int error) {
+    ++totals.accept_errors;
+    if (options.on_refused) {
+        options.on_refused("", std::strerror(error));
     }
 }
 
@@ -189,7 +214,8 @@ Endpoint Publisher::bind(const Endpoint& endpoint) {
     TELEGATE_ASSERT(state_->reactor.is_current());
     auto listener = std::make_shared<Listener>(
         state_->reactor.context(), transport::listen(endpoint),
-        [state = state_.get()](UniqueFd descriptor, const Endpoint& at) { state->accept(std::move(descriptor), at); });
+        [state = state_.get()](UniqueFd descriptor, const Endpoint& at) { state->accept(std::move(descriptor), at); },
+        [state = state_.get()](int error) { state->note_accept_error(error); });
     listener->start();
     state_->listeners.push_back(listener);
     return listener->endpoint();

@@ -27,6 +27,7 @@ Session::Session(SessionContext& context, Arrival arrival)
       peer_(std::move(arrival.peer)),
       handshake_(std::in_place, zmtp::HandshakeOptions{zmtp::SocketType::pub, {}}),
       decoder_(limits::frame_bytes_max),
+      subscriptions_total_(context.subscriptions),
       backlog_(limits::backlog_runs_max) {
     descriptor_.assign(arrival.descriptor.get());
     (void)arrival.descriptor.release();  // ours only now: assign() throws when the system can watch no more
@@ -272,7 +273,7 @@ bool Session::send_once(std::size_t& budget) {
     return true;
 }
 
-void Session::sent(std::size_t bytes) noexcept {
+void Session::sent(std::size_t bytes) {
     if (!control_.empty() && backlog_.at_boundary()) {
         const std::size_t part = std::min(bytes, control_.size() - control_sent_);
         control_sent_ += part;

@@ -25,6 +25,7 @@ struct SessionContext {
     net::io_context& io;
     std::vector<std::byte> receive_buffer;  // used within one turn only
     std::chrono::milliseconds handshake_time_max;
+    std::shared_ptr<std::size_t> subscriptions = std::make_shared<std::size_t>(0);  // of all sessions
     std::uint64_t subscriptions_refused = 0;
     std::function<void(Session&)> opened;
     std::function<void()> subscriptions_changed;
@@ -53,6 +54,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     Session(SessionContext& context, Arrival arrival);
 
     void start();
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     /// Whether the handshake was finished, so that it counts as a subscriber.
     [[nodiscard]] bool was_open() const noexcept { return !handshake_.has_value(); }
     [[nodiscard]] bool matches(std::string_view topic) const noexcept;
@@ -83,7 +85,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     void on_command(const zmtp::Frame& frame);
     void on_subscription(const zmtp::Subscription& subscription);
     bool send_once(std::size_t& budget);
-    void sent(std::size_t bytes) noexcept;
+    void sent(std::size_t bytes);
     void end_stream_when_drained();
 
     SessionContext& context_;
@@ -96,7 +98,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::size_t index_ = 0;  // in the publisher's list
     std::optional<zmtp::Handshake> handshake_;
     zmtp::FrameDecoder decoder_;
-    SubscriptionSet subscriptions_;
+    const std::shared_ptr<std::size_t> subscriptions_total_;
+    SubscriptionSet subscriptions_{*subscriptions_total_};
     std::vector<std::byte> control_;  // commands of ours that wait for a message boundary
     std::size_t control_sent_ = 0;
     Backlog backlog_;

@@ -11,10 +11,11 @@ SubscriptionSet::Insert SubscriptionSet::insert(std::string_view prefix) {
         return Insert::known;
     }
     if (prefix.size() > limits::subscription_bytes_max || prefixes_.size() == limits::subscriptions_per_peer_max ||
-        bytes_ + prefix.size() > limits::subscription_bytes_per_peer_max) {
+        total_ >= limits::subscriptions_max || bytes_ + prefix.size() > limits::subscription_bytes_per_peer_max) {
         return Insert::refused;
     }
     prefixes_.emplace(prefix);
+    ++total_;
     bytes_ += prefix.size();
     longest_ = std::max(longest_, prefix.size());
     return Insert::added;
@@ -27,6 +28,7 @@ bool SubscriptionSet::erase(std::string_view prefix) {
     }
     bytes_ -= found->size();
     prefixes_.erase(found);
+    --total_;
     return true;
 }
 

@@ -108,6 +108,9 @@ DeviceId Sampler::add(DeviceOptions options, std::unique_ptr<Driver> driver) {
 MonoTime Sampler::step(MonoTime now) {
     MonoTime next = MonoTime::max();
     for (const auto& device : devices_) {
+        if (interrupted_.load(std::memory_order_relaxed)) {
+            break;
+        }
         if (!device->runs()) {
             continue;
         }

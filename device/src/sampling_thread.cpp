@@ -111,6 +111,7 @@ void SamplingThread::stop() {
     {
         const std::lock_guard lock(state_->mutex);
         state_->stopping = true;
+        state_->sampler.interrupt();
         state_->work.notify_all();
     }
     if (state_->thread.joinable()) {

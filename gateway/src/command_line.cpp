@@ -20,6 +20,7 @@ std::string footer() {
            "  64  the command line is wrong\n"
            "  69  an address cannot be listened on, for example because it is taken\n"
            "  70  an internal error\n"
+           "  71  the system is out of something, such as descriptors\n"
            "  78  the settings file is missing or wrong; each problem is shown as file:line: key: ...\n\n"
            "Example:\n  " +
            example;

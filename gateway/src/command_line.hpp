@@ -1,18 +1,11 @@
 #pragma once
 
+#include "exit_code.hpp"
+
 #include <optional>
 #include <string>
 
 namespace telegate {
-
-/// Exit codes, as in sysexits.h.
-namespace exit_code {
-inline constexpr int ok = 0;
-inline constexpr int usage = 64;
-inline constexpr int unavailable = 69;  // an address is taken
-inline constexpr int internal = 70;
-inline constexpr int config = 78;
-}  // namespace exit_code
 
 struct CommandLine {
     std::string config_path;  // "" when not given

@@ -1,12 +1,18 @@
 #include "gateway.hpp"
 
+#include "descriptor_limit.hpp"
+
 #include <pthread.h>
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
 namespace telegate {
 namespace {
+
+/// Descriptors that subscribers leave to REST, drivers and the rest of the process.
+constexpr std::size_t descriptors_kept = 192;
 
 std::string subscriber_text(const SubscriberStatus& subscriber) {
     return "id=" + std::to_string(subscriber.id) + " endpoint=" + subscriber.endpoint + " peer=\"" + subscriber.peer +
@@ -53,13 +59,15 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
 
 PublisherOptions Gateway::publisher_options() {
     PublisherOptions options;
+    const std::size_t descriptors = raise_descriptor_limit();
+    options.sessions_max = std::min(options.sessions_max, descriptors - std::min(descriptors / 2, descriptors_kept));
     options.on_subscriber = [this](const SubscriberStatus& subscriber) {
-        log_.info("subscriber connected " + subscriber_text(subscriber));
+        log_.info_limited("connected", "subscriber connected " + subscriber_text(subscriber));
     };
     options.on_leave = [this](const SubscriberStatus& subscriber, std::string_view why) {
-        log_.info("subscriber left " + subscriber_text(subscriber) + " why=\"" + std::string(why) +
-                  "\" matched=" + std::to_string(subscriber.matched) + " sent=" + std::to_string(subscriber.sent) +
-                  " dropped=" + std::to_string(subscriber.dropped));
+        log_.info_limited(why, "subscriber left " + subscriber_text(subscriber) + " why=\"" + std::string(why) +
+                                   "\" matched=" + std::to_string(subscriber.matched) + " sent=" +
+                                   std::to_string(subscriber.sent) + " dropped=" + std::to_string(subscriber.dropped));
     };
     options.on_refused = [this](std::string_view peer, std::string_view why) {
         log_.warn_limited(why,
@@ -102,6 +110,7 @@ void Gateway::begin_stop() {
     if (state_.exchange(GatewayState::stopping) == GatewayState::stopping) {
         return;
     }
+    stop_until_ = clock_.mono_now() + stop_grace_max;
     log_.info("stopping");
     rest_.stop();
     if (queue_.policy() == OverflowPolicy::block) {
@@ -111,7 +120,8 @@ void Gateway::begin_stop() {
     queue_.close();
     reactor_.post([this] {
         pump_.drain_all();
-        publisher_.close(stop_grace_max, [this] { stopped_.wake(); });
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_until_ - clock_.mono_now());
+        publisher_.close(std::max(left, std::chrono::milliseconds(0)), [this] { stopped_.wake(); });
     });
 }
 
@@ -159,29 +169,46 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.epoch_ms = epoch_ms_;
     snapshot.time_utc_ns = clock_.utc_now_ns();
     snapshot.uptime = clock_.mono_now() - started_at_;
-    snapshot.queue_depth = queue_.size();
     snapshot.queue_capacity = queue_.capacity();
     snapshot.queue_high_water = queue_.high_water();
     snapshot.queue_policy = queue_.policy();
     for (std::size_t i = 0; i < sampler_.devices(); ++i) {
         snapshot.devices.push_back(sampler_.status(static_cast<DeviceId>(i)));
     }
-    snapshot.books = ledger_.cut();
+    take_books(snapshot);
     for (const Endpoint& endpoint : publisher_.endpoints()) {
         snapshot.endpoints.push_back(to_string(endpoint));
     }
     snapshot.rest_endpoint = "http://" + rest_.address();
     snapshot.subscribers = publisher_.subscribers();
     snapshot.publisher = publisher_.totals();
+    TelemetrySample none{};
+    none.quality = Quality::bad;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
-        if (const TelemetrySample* last = pump_.last(id)) {
+        const TelemetrySample* last = pump_.last(id);
+        const ChannelDrops drops = ledger_.drops_of(id);
+        if (last != nullptr || drops.count > 0) {
             const ChannelInfo& info = channels_.at(id);
-            snapshot.channels.push_back({info.topic, info.unit, *last, ledger_.drops_of(id)});
+            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, drops});
         }
     }
     snapshot.channels_refused = channels_.refused();
     return snapshot;
+}
+
+void Gateway::take_books(StatusSnapshot& snapshot) const {
+    // The pump stands still here, so the queue can only grow between the two looks at it, and what the books call
+    // queued is in it or in the sampler's hand: one batch, and the oldest items that it is making room with.
+    constexpr std::size_t in_hand_max = SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max;
+    const std::size_t before = queue_.size();
+    snapshot.books = ledger_.cut();
+    snapshot.queue_depth = queue_.size();
+    std::uint64_t queued = 0;
+    for (const Books& books : snapshot.books) {
+        queued += books.queued;
+    }
+    snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
 }
 
 void Gateway::log_start() const {
@@ -196,7 +223,12 @@ void Gateway::log_start() const {
 void Gateway::log_final_books() const {
     const std::vector<Books> books = ledger_.cut();
     for (std::size_t i = 0; i < books.size(); ++i) {
-        log_.info("books device=" + sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]));
+        const std::string line = sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]);
+        if (books[i].balanced() && books[i].queued == 0) {
+            log_.info("books device=" + line);
+        } else {
+            log_.error("books do not balance device=" + line);
+        }
     }
     const PublisherTotals totals = publisher_.totals();
     log_.info("stopped messages=" + std::to_string(totals.messages) + " matched=" + std::to_string(totals.matched) +

@@ -43,7 +43,8 @@ class Gateway {
     Gateway& operator=(const Gateway&) = delete;
 
     void start();
-    /// No new samples, then the queue is published, then subscribers get stop_grace_max to read. Returns at once.
+    /// No new samples, then the queue is published, then subscribers may read until stop_grace_max from now. Returns
+    /// when the sampling thread has ended.
     void begin_stop();
     /// Readable when what begin_stop() began is done.
     [[nodiscard]] int stopped_descriptor() const noexcept { return stopped_.descriptor(); }
@@ -59,12 +60,14 @@ class Gateway {
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
+    [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
 
   private:
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] PublisherOptions publisher_options();
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] StatusSnapshot take_snapshot() const;
+    void take_books(StatusSnapshot& snapshot) const;
     void log_start() const;
     void log_final_books() const;
 
@@ -72,6 +75,7 @@ class Gateway {
     const SystemClock clock_;
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;
+    MonoTime stop_until_{};  // when the grace for subscribers ends
     std::atomic<GatewayState> state_{GatewayState::starting};
     ChannelTable channels_;
     Ledger ledger_;

@@ -1,7 +1,9 @@
 #include "log.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include "stderr_sink.hpp"
+
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <memory>
 #include <utility>
@@ -9,7 +11,7 @@
 namespace telegate {
 
 Log::Log(std::string_view level) {
-    auto logger = std::make_shared<spdlog::logger>("telegate", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto logger = std::make_shared<spdlog::logger>("telegate", std::make_shared<StderrSink>(STDERR_FILENO));
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     logger->set_level(spdlog::level::from_str(std::string(level)));
     spdlog::set_default_logger(std::move(logger));
@@ -23,8 +25,18 @@ void Log::warn(const std::string& line) const {
     spdlog::warn("{}", line);
 }
 
+void Log::error(const std::string& line) const {
+    spdlog::error("{}", line);
+}
+
+void Log::info_limited(std::string_view cause, const std::string& line) {
+    if (const auto held_back = peers_.admit(cause)) {
+        info(*held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
+    }
+}
+
 void Log::warn_limited(std::string_view cause, const std::string& line) {
-    if (const auto held_back = limiter_.admit(cause)) {
+    if (const auto held_back = warnings_.admit(cause)) {
         warn(*held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
     }
 }

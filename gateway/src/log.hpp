@@ -3,6 +3,7 @@
 #include "core/clock.hpp"
 #include "log_limiter.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@ namespace telegate {
 /// a peer or device that misbehaves at warn, what a person must act on at error.
 ///
 /// Threads: any.
-/// Limits:  warn_limited() writes once per cause and minute, see LogLimiter.
-/// Failure: a line that cannot be written is lost; nothing else happens.
+/// Limits:  the limited kinds, see LogLimiter.
+/// Failure: a line that cannot be written at once is lost and counted, see StderrSink.
 class Log {
   public:
     /// `level` is one of the names that the setting log_level allows.
@@ -21,12 +22,18 @@ class Log {
 
     void info(const std::string& line) const;
     void warn(const std::string& line) const;
+    void error(const std::string& line) const;
+    /// For what peers cause: at most peer_lines_max lines a minute for each cause.
+    void info_limited(std::string_view cause, const std::string& line);
     /// The same cause again within a minute is only counted; the next line says how often.
     void warn_limited(std::string_view cause, const std::string& line);
 
   private:
+    static constexpr std::uint32_t peer_lines_max = 60;
+
     const SystemClock clock_;
-    LogLimiter limiter_{clock_};
+    LogLimiter warnings_{clock_, 1};
+    LogLimiter peers_{clock_, peer_lines_max};
 };
 
 }  // namespace telegate

@@ -10,14 +10,18 @@ std::optional<std::uint64_t> LogLimiter::admit(std::string_view cause) {
     auto known = causes_.find(cause);
     if (known == causes_.end()) {
         const std::string_view name = causes_.size() < causes_max - 1 ? cause : "other";
-        known = causes_.try_emplace(std::string(name), Cause{now - quiet_time, 0}).first;
+        known = causes_.try_emplace(std::string(name), Cause{now, 0, 0}).first;
     }
     Cause& entry = known->second;
-    if (now - entry.last < quiet_time) {
+    if (now - entry.first >= quiet_time) {
+        entry.first = now;
+        entry.let_in = 0;
+    }
+    if (entry.let_in == per_minute_) {
         ++entry.held_back;
         return std::nullopt;
     }
-    entry.last = now;
+    ++entry.let_in;
     return std::exchange(entry.held_back, 0);
 }
 

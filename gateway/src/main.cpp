@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 #include "config/load.hpp"
+#include "exit_code.hpp"
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
         return exit_code::config;
     } catch (const std::system_error& error) {
         std::cerr << "telegate: cannot start: " << error.what() << '\n';
-        return exit_code::unavailable;
+        return exit_code::of_start(error.code());
     } catch (const std::exception& error) {
         std::cerr << "telegate: " << error.what() << '\n';
         return exit_code::internal;

@@ -82,7 +82,14 @@ Plan make_plan(const Settings& settings) {
                                 "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what});
             continue;
         }
-        plan.publish.push_back(std::get<Endpoint>(std::move(endpoint)));
+        Endpoint& parsed = std::get<Endpoint>(endpoint);
+        const bool any_port = parsed.transport == Transport::tcp && parsed.port == 0;
+        if (!any_port && std::find(plan.publish.begin(), plan.publish.end(), parsed) != plan.publish.end()) {
+            problems.push_back({publish.place.file, publish.place.line, "endpoint",
+                                "\"" + publish.endpoint + "\" is there twice, each endpoint can be bound once"});
+            continue;
+        }
+        plan.publish.push_back(std::move(parsed));
     }
     for (const DeviceSettings& device : settings.devices) {
         try {

@@ -17,7 +17,7 @@ namespace telegate {
 enum class GatewayState : std::uint8_t { starting, running, stopping };
 [[nodiscard]] std::string_view to_string(GatewayState state) noexcept;
 
-/// The last sample of one channel with the channel's names.
+/// The last sample of one channel with the channel's names; seq 0 when all that it had were dropped.
 struct ChannelStatus {
     std::string topic;
     std::string unit;
@@ -39,6 +39,8 @@ struct StatusSnapshot {
 
     std::vector<DeviceStatus> devices;
     std::vector<Books> books;  // one per device, same order
+    /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().
+    bool queue_agrees = true;
 
     std::vector<std::string> endpoints;  // as bound
     std::string rest_endpoint;

@@ -62,7 +62,7 @@ Json book_json(const Books& book) {
 
 Json books_json(const StatusSnapshot& snapshot) {
     Books total;
-    bool balanced = true;
+    bool balanced = snapshot.queue_agrees;
     Json devices = Json::object();
     for (std::size_t device = 0; device < std::min(snapshot.books.size(), snapshot.devices.size()); ++device) {
         const Books& book = snapshot.books[device];
@@ -125,6 +125,7 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"messages", totals.messages},
               {"connections_accepted", totals.connections_accepted},
               {"connections_refused", totals.connections_refused},
+              {"accept_errors", totals.accept_errors},
               {"handshakes_failed", totals.handshakes_failed},
               {"subscriptions_refused", totals.subscriptions_refused}};
     add_deliveries(json, totals);
@@ -149,7 +150,7 @@ Json value_json(const TelemetrySample& sample) {
 
 Json channel_json(const ChannelStatus& channel) {
     Json json{{"seq", channel.last.seq},
-              {"time", to_iso8601(channel.last.time_utc_ns)},
+              {"time", channel.last.seq == 0 ? Json() : Json(to_iso8601(channel.last.time_utc_ns))},
               {"value", value_json(channel.last)},
               {"unit", channel.unit},
               {"quality", to_string(channel.last.quality)}};

@@ -134,7 +134,7 @@ TEST_CASE("any other REST address is refused", "[config]") {
 TEST_CASE("endpoints begin with a known scheme and go on", "[config]") {
     const auto* const text = GENERATE("", "tcp://", "ipc://", "udp://127.0.0.1:1", "127.0.0.1:1", "TCP://a:1");
     CHECK(has(problem_of("[publish \"a\"]\nendpoint = " + std::string(text)),
-              "is not allowed, allowed: tcp://HOST:PORT or ipc://PATH"));
+              "is not allowed, allowed: tcp://ADDRESS:PORT or ipc://PATH"));
 }
 
 TEST_CASE("a text holds no control bytes", "[config]") {

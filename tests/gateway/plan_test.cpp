@@ -69,6 +69,16 @@ TEST_CASE("problems of the text and of the plan are told together, in order of l
     }
 }
 
+TEST_CASE("an endpoint that is there twice is a problem, unless it asks for any free port", "[gateway][plan]") {
+    const std::string once = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:5556\n";
+    const auto problems = problems_of(once + "[publish \"b\"]\nendpoint = tcp://127.0.0.1:5556\n");
+    REQUIRE(problems.size() == 1);
+    CHECK(contains(problems[0], "x.ini:4: endpoint: "));
+    CHECK(problems_of("[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
+                      "[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\n")
+              .empty());
+}
+
 TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("sampling_interval_ms = 70\n[device \"a\"]\ndriver = simulated\n"

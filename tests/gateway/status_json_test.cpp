@@ -76,7 +76,7 @@ StatusSnapshot full_snapshot() {
     snapshot.rest_endpoint = "127.0.0.1:8080";
     snapshot.subscribers = {
         SubscriberStatus{3, "tcp://127.0.0.1:5556", "127.0.0.1:50312", {"host/"}, 1, 50, 40, 7, 3, 300}};
-    snapshot.publisher = PublisherTotals{100, 4, 1, 2, 5, 60, 50, 7, 3};
+    snapshot.publisher = PublisherTotals{100, 4, 1, 6, 2, 5, 60, 50, 7, 3};
     snapshot.channels = {channel_of(12.5)};
     snapshot.channels_refused = 8;
     return snapshot;
@@ -134,6 +134,25 @@ TEST_CASE("errors of two devices that cancel out do not balance the whole", "[ga
     CHECK(shown(snapshot)["books"]["balanced"] == false);
 }
 
+TEST_CASE("a sample that was lost inside the queue shows though every device balances", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.queue_agrees = false;
+    const json shown_books = shown(snapshot)["books"];
+    CHECK(shown_books["balanced"] == false);
+    CHECK(shown_books["devices"]["host"]["balanced"] == true);
+}
+
+TEST_CASE("a channel that lost all its samples is shown with its losses", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    TelemetrySample none{};
+    none.quality = Quality::bad;
+    snapshot.channels = {{"host/lost", "", none, {3, 1, 3}}};
+    const json lost = shown(snapshot)["channels"]["last"]["host/lost"];
+    CHECK(lost["seq"] == 0);
+    CHECK(lost["time"].is_null());
+    CHECK(lost["drops"]["count"] == 3);
+}
+
 TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
     const json devices = shown(full_snapshot())["sampler"]["devices"];
     CHECK(devices[0] == json::parse(R"({"name":"host","state":"measuring","interval_ms":1000,"channels":20,"reads":5,
@@ -147,7 +166,7 @@ TEST_CASE("the status shows the endpoints and what passed through them", "[gatew
     json transport = shown(full_snapshot())["transport"];
     transport.erase("subscribers");
     CHECK(transport == json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],
-        "messages":100,"connections_accepted":4,"connections_refused":1,"handshakes_failed":2,
+        "messages":100,"connections_accepted":4,"connections_refused":1,"accept_errors":6,"handshakes_failed":2,
         "subscriptions_refused":5,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
 }
 

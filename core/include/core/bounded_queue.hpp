@@ -41,6 +41,8 @@ class BoundedQueue {
 
   public:
     static constexpr std::size_t capacity_max = 1'048'576;
+    /// Items that a producer with drop_oldest takes out at once.
+    static constexpr std::size_t evict_items_max = 32;
 
     explicit BoundedQueue(std::size_t capacity, OverflowPolicy policy = OverflowPolicy::drop_oldest)
         : capacity_(capacity), policy_(policy), items_(capacity + spare_items), consumer_token_(items_) {
@@ -108,7 +110,6 @@ class BoundedQueue {
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   private:
-    static constexpr std::size_t evict_items_max = 32;
     static constexpr std::size_t spare_items = 4 * moodycamel::ConcurrentQueueDefaultTraits::BLOCK_SIZE;
 
     /// Takes room for up to `wanted` items. A compare-exchange, so that size_ never passes the limit even for a moment.

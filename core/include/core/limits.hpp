@@ -31,6 +31,9 @@ inline constexpr std::size_t subscriptions_per_peer_max = 10'000;
 /// All prefixes of one peer together; a few hundred times what a subscriber of every channel by name needs.
 inline constexpr std::size_t subscription_bytes_per_peer_max = 1024 * 1024;
 
+/// All prefixes of all peers together, about 100 bytes each with their bookkeeping, so some 25 MiB.
+inline constexpr std::size_t subscriptions_max = 262'144;
+
 /// Sessions of one publisher, handshaken or not. Each costs a descriptor and about 2 KiB.
 inline constexpr std::size_t sessions_max = 1'024;
 
@@ -44,8 +47,9 @@ inline constexpr std::chrono::milliseconds handshake_time_max{10'000};
 /// All subscribers share the log, so this bounds their memory together: at 100,000 samples/s about a second.
 inline constexpr std::size_t backlog_bytes_max = 16 * 1024 * 1024;
 
-/// Stretches of the log that wait for one subscriber; 24 bytes each. Reached only by sparse subscriptions.
-inline constexpr std::size_t backlog_runs_max = 65'536;
+/// Stretches of the log that wait for one subscriber, 24 bytes each, so 96 KiB at most; the memory goes back when it
+/// has caught up. Reached by sparse subscriptions only, and still four times libzmq's default of 1,000 messages.
+inline constexpr std::size_t backlog_runs_max = 4'096;
 
 /// Bytes written to one session in one turn of the loop, so that a fast reader cannot starve the others.
 inline constexpr std::size_t write_bytes_per_turn = 4 * 1024 * 1024;
@@ -58,5 +62,7 @@ inline constexpr std::size_t accepts_per_turn = 64;
 
 /// Command bytes (READY, PONG) that wait for one peer. A peer that pings without reading is cut here.
 inline constexpr std::size_t control_bytes_max = 4 * 1024;
+
+static_assert(sessions_max * backlog_runs_max * 24 <= 100 * 1024 * 1024, "slow subscribers' lists stay under 100 MiB");
 
 }  // namespace telegate::limits

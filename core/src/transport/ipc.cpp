@@ -78,7 +78,8 @@ Bound listen_ipc(const Endpoint& endpoint) {
     if (::listen(descriptor.get(), accept_backlog) != 0) {
         fail(errno, endpoint);
     }
-    return {std::move(descriptor), endpoint};
+    const bool is_file = !endpoint.path.starts_with('@');
+    return {std::move(descriptor), endpoint, is_file ? identify(endpoint.path) : FileIdentity{}};
 }
 
 void tune_ipc(int descriptor) noexcept {

@@ -74,7 +74,7 @@ Bound listen_tcp(const Endpoint& endpoint) {
     }
     address.bytes = sizeof address.storage;
     ::getsockname(descriptor.get(), address.get(), &address.bytes);
-    return {std::move(descriptor), from_address(address)};
+    return {std::move(descriptor), from_address(address), {}};
 }
 
 void tune_tcp(int descriptor) noexcept {

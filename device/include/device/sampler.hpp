@@ -8,6 +8,7 @@
 #include "device/device_state.hpp"
 #include "device/driver.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,9 @@ class Sampler {
     /// All are idempotent. start and stop are not possible in state safe.
     CommandResult command(DeviceId device, DeviceCommand command, MonoTime now);
 
+    /// Makes step() return after the read in hand, now and from now on. Threads: any.
+    void interrupt() noexcept { interrupted_.store(true, std::memory_order_relaxed); }
+
     [[nodiscard]] std::size_t devices() const noexcept;
     [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
     [[nodiscard]] DeviceStatus status(DeviceId device) const;
@@ -91,6 +95,7 @@ class Sampler {
     Ledger& ledger_;
     Waker& waker_;
     std::vector<std::unique_ptr<Device>> devices_;
+    std::atomic<bool> interrupted_{false};
 };
 
 }  // namespace telegate

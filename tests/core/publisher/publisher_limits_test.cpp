@@ -25,19 +25,20 @@ TEST_CASE("connections over the limit are refused and counted, until one leaves"
     CHECK(h.serves());
 }
 
-TEST_CASE("unfinished handshakes over the limit are refused and counted, until one finishes",
+TEST_CASE("of too many unfinished handshakes the oldest gives way, so that silence keeps nobody out",
           "[core][publisher][hostile]") {
     PublisherOptions options;
-    options.handshakes_max = 1;
+    options.handshakes_max = 2;
     PublisherHarness h(options);
-    RawPeer slow = h.connect();
+    RawPeer oldest = h.connect();
     REQUIRE(h.turn_until([&] { return h.totals().connections_accepted == 1; }));
-    RawPeer refused = h.connect();
-    CHECK(h.is_cut(refused));
-    CHECK(h.totals().connections_refused == 1);
-    slow.send(greeting() + ready("SUB"));
-    REQUIRE(h.turn_until([&] { return h.arrivals.size() == 1; }));
-    CHECK(h.serves());
+    const RawPeer silent = h.connect();
+    REQUIRE(h.turn_until([&] { return h.totals().connections_accepted == 2; }));
+    const RawPeer served = h.subscriber();
+    CHECK(h.is_cut(oldest));
+    CHECK(h.reason() == "too many handshakes at once");
+    CHECK(h.totals().handshakes_failed == 1);
+    CHECK(h.totals().connections_refused == 0);
 }
 
 TEST_CASE("a failed handshake gives its place to the next", "[core][publisher][hostile]") {

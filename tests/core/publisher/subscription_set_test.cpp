@@ -7,7 +7,8 @@ using namespace telegate;
 using Insert = SubscriptionSet::Insert;
 
 TEST_CASE("a set without prefixes matches nothing, not even the empty topic", "[core][publisher][subscription]") {
-    const SubscriptionSet set;
+    std::size_t total = 0;
+    const SubscriptionSet set(total);
     CHECK_FALSE(set.matches("host/cpu"));
     CHECK_FALSE(set.matches(""));
 }
@@ -26,13 +27,15 @@ TEST_CASE("a prefix matches what begins with it", "[core][publisher][subscriptio
         {std::string("h\0", 2), "host", false},
     }));
     CAPTURE(prefix, topic);
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     CHECK(set.insert(prefix) == Insert::added);
     CHECK(set.matches(topic) == matches);
 }
 
 TEST_CASE("a prefix is there once however often it was inserted", "[core][publisher][subscription]") {
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     CHECK(set.insert("a") == Insert::added);
     CHECK(set.insert("a") == Insert::known);
     CHECK(set.size() == 1);
@@ -42,7 +45,8 @@ TEST_CASE("a prefix is there once however often it was inserted", "[core][publis
 }
 
 TEST_CASE("a shorter prefix goes on matching when the longer one is gone", "[core][publisher][subscription]") {
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     set.insert("host/cpu");
     set.insert("host");
     set.erase("host/cpu");
@@ -52,7 +56,8 @@ TEST_CASE("a shorter prefix goes on matching when the longer one is gone", "[cor
 }
 
 TEST_CASE("a prefix over its limit is refused", "[core][publisher][subscription]") {
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     CHECK(set.insert(std::string(limits::subscription_bytes_max, 'p')) == Insert::added);
     CHECK(set.insert(std::string(limits::subscription_bytes_max + 1, 'q')) == Insert::refused);
     CHECK(set.size() == 1);
@@ -60,7 +65,8 @@ TEST_CASE("a prefix over its limit is refused", "[core][publisher][subscription]
 
 TEST_CASE("a full set refuses new prefixes, knows the old ones, and takes one when one leaves",
           "[core][publisher][subscription]") {
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     for (std::size_t index = 0; index < limits::subscriptions_per_peer_max; ++index) {
         REQUIRE(set.insert(std::to_string(index)) == Insert::added);
     }
@@ -72,7 +78,8 @@ TEST_CASE("a full set refuses new prefixes, knows the old ones, and takes one wh
 
 TEST_CASE("all prefixes together are bounded in bytes, and cancelled ones give their bytes back",
           "[core][publisher][subscription]") {
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     const auto prefix = [](std::size_t index) {
         std::string text = std::to_string(index);
         return text + std::string(limits::subscription_bytes_max - text.size(), '.');
@@ -88,10 +95,26 @@ TEST_CASE("all prefixes together are bounded in bytes, and cancelled ones give t
 }
 
 TEST_CASE("people are shown a few prefixes, sorted", "[core][publisher][subscription]") {
-    SubscriptionSet set;
+    std::size_t total = 0;
+    SubscriptionSet set(total);
     set.insert("b");
     set.insert("a");
     CHECK(set.some(10) == std::vector<std::string>{"a", "b"});
     CHECK(set.some(1).size() == 1);
     CHECK(set.some(0).empty());
+}
+
+TEST_CASE("all sets together have a limit, and a set that goes gives its share back",
+          "[core][publisher][subscription]") {
+    std::size_t total = limits::subscriptions_max - 2;
+    {
+        SubscriptionSet set(total);
+        CHECK(set.insert("a") == Insert::added);
+        CHECK(set.insert("b") == Insert::added);
+        CHECK(set.insert("c") == Insert::refused);
+        CHECK(set.erase("a"));
+        CHECK(set.insert("c") == Insert::added);
+        CHECK(total == limits::subscriptions_max);
+    }
+    CHECK(total == limits::subscriptions_max - 2);
 }

@@ -1,0 +1,17 @@
+#include "exit_code.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace telegate::exit_code {
+
+int of_start(const std::error_code& error) noexcept {
+    constexpr std::array about_addresses{std::errc::address_in_use,    std::errc::address_not_available,
+                                         std::errc::permission_denied, std::errc::no_such_file_or_directory,
+                                         std::errc::not_a_directory,   std::errc::read_only_file_system,
+                                         std::errc::filename_too_long, std::errc::address_family_not_supported};
+    return std::find(about_addresses.begin(), about_addresses.end(), error) != about_addresses.end() ? unavailable
+                                                                                                     : os_error;
+}
+
+}  // namespace telegate::exit_code
