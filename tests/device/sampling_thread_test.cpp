@@ -215,9 +215,10 @@ TEST_CASE("the books balance while sampling, taking, commands and status run sid
     const DeviceId simulated =
         h.sampler.add(device_options("simulated", 1ms), make_simulated_driver(std::move(options)));
     std::atomic<bool> stop{false};
+    std::atomic<bool> sampled_all{false};  // the consumer goes on until there is nothing more to come
     std::atomic<bool> balanced{true};
     h.thread.start();
-    std::thread consumer([&] { consume(h, stop); });
+    std::thread consumer([&] { consume(h, sampled_all); });
     std::thread commander([&] {
         while (!stop) {
             h.thread.run_command(simulated, DeviceCommand::stop, long_time);
@@ -234,6 +235,7 @@ TEST_CASE("the books balance while sampling, taking, commands and status run sid
     stop = true;
     commander.join();
     h.thread.stop();
+    sampled_all = true;
     consumer.join();
     CHECK(balanced);
     for (const Books& books : h.ledger.cut()) {
