@@ -118,14 +118,14 @@ char* put_value(char* out, const TelemetrySample& sample) noexcept {
     return put(out, "null");
 }
 
-}  // namespace
-
 void append_json_string(std::string& out, std::string_view text) {
     const std::size_t before = out.size();
     out.resize(before + 2 + escape_bytes_max * text.size());
     const char* end = put_string(out.data() + before, text);
     out.resize(static_cast<std::size_t>(end - out.data()));
 }
+
+}  // namespace
 
 JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
     : channels_(channels), epoch_(std::to_string(epoch_ms)) {}

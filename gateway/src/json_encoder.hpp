@@ -46,7 +46,4 @@ class JsonEncoder {
     std::array<char, 20> second_text_{};  // "2026-11-20T23:11:34."
 };
 
-/// Appends `text` as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. Threads: any.
-void append_json_string(std::string& out, std::string_view text);
-
 }  // namespace telegate
