@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -146,4 +147,18 @@ TEST_CASE("a path of 107 bytes is bound, a longer one fails", "[core][publisher]
 TEST_CASE("a path in a directory that does not exist fails", "[core][publisher][ipc]") {
     const ScratchDir scratch;
     CHECK(listen_error(ipc_at(scratch.path("missing/pub.sock"))) == ENOENT);
+}
+
+TEST_CASE("the file of a successor at the same path is left alone", "[core][publisher][ipc]") {
+    const ScratchDir scratch;
+    Endpoint endpoint;
+    endpoint.transport = Transport::ipc;
+    endpoint.path = scratch.path("pub.sock");
+    const transport::Bound first = transport::listen(endpoint);
+    REQUIRE(::unlink(endpoint.path.c_str()) == 0);
+    const transport::Bound successor = transport::listen(endpoint);
+    transport::forget(endpoint, first.file);
+    CHECK(transport::identify(endpoint.path) == successor.file);
+    transport::forget(endpoint, successor.file);
+    CHECK(transport::identify(endpoint.path) == transport::FileIdentity{});
 }
