@@ -103,6 +103,7 @@ void SamplingThread::start() {
     TELEGATE_ASSERT(!state_->thread.joinable());
     const std::lock_guard lock(state_->mutex);
     state_->stopping = false;
+    state_->sampler.interrupt(false);
     state_->thread = std::thread([state = state_.get()] { state->run(); });
     state_->running = true;
 }
@@ -111,7 +112,7 @@ void SamplingThread::stop() {
     {
         const std::lock_guard lock(state_->mutex);
         state_->stopping = true;
-        state_->sampler.interrupt();
+        state_->sampler.interrupt(true);
         state_->work.notify_all();
     }
     if (state_->thread.joinable()) {

@@ -119,8 +119,9 @@ LoadedPlan load_plan(const std::string& path) {
         problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     }
     if (!problems.empty()) {
-        std::stable_sort(problems.begin(), problems.end(),
-                         [](const SettingsProblem& a, const SettingsProblem& b) { return a.line < b.line; });
+        std::stable_sort(problems.begin(), problems.end(), [](const SettingsProblem& a, const SettingsProblem& b) {
+            return a.line - 1 < b.line - 1;  // line 0 means none, and comes last
+        });
         throw SettingsError(std::move(problems));
     }
     return loaded;

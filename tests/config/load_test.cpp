@@ -2,11 +2,11 @@
 
 #include "config/problems.hpp"
 #include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -15,30 +15,11 @@ using telegate::test::has;
 
 namespace {
 
-/// A directory of its own, gone with the test.
-class Scratch {
-  public:
-    Scratch() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "telegate-config-XXXXXX").string();
-        REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-        path_ = pattern;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
-
+struct Scratch : telegate::test::ScratchDir {
     [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(path(name), std::ios::binary) << text;
         return path(name);
     }
-
-  private:
-    std::filesystem::path path_;
 };
 
 std::string error_of(const std::string& path) {

@@ -125,6 +125,16 @@ TEST_CASE("stop ends a long sleep, may be called twice, and the thread can be st
     h.thread.stop();
 }
 
+TEST_CASE("a thread that was started again samples again", "[device][thread]") {
+    ThreadHarness h(1ms, 20);
+    h.thread.start();
+    h.thread.stop();
+    const std::uint64_t reads = h.status().reads;
+    h.thread.start();
+    CHECK(eventually([&] { return h.status().reads > reads; }));
+    h.thread.stop();
+}
+
 TEST_CASE("stop works while the sampler waits in a full queue that is then closed", "[device][thread]") {
     BlockedHarness h;
     h.queue.close();

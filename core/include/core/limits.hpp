@@ -31,7 +31,7 @@ inline constexpr std::size_t subscriptions_per_peer_max = 10'000;
 /// All prefixes of one peer together; a few hundred times what a subscriber of every channel by name needs.
 inline constexpr std::size_t subscription_bytes_per_peer_max = 1024 * 1024;
 
-/// All prefixes of all peers together, about 100 bytes each with their bookkeeping, so some 25 MiB.
+/// All prefixes of all peers together: some 25 MiB of usual ones with their bookkeeping, 280 MiB of the longest.
 inline constexpr std::size_t subscriptions_max = 262'144;
 
 /// Sessions of one publisher, handshaken or not. Each costs a descriptor and about 2 KiB.

@@ -35,7 +35,7 @@ struct SubscriberStatus {
 struct PublisherTotals {
     std::uint64_t messages = 0;  // commits, whether or not anybody had asked for them
     std::uint64_t connections_accepted = 0;
-    std::uint64_t connections_refused = 0;  // over a limit
+    std::uint64_t connections_refused = 0;  // over a limit, or the event loop has no room
     std::uint64_t accept_errors = 0;        // mostly a lack of descriptors
     std::uint64_t handshakes_failed = 0;
     std::uint64_t subscriptions_refused = 0;  // over a limit

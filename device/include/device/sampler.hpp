@@ -77,8 +77,8 @@ class Sampler {
     /// All are idempotent. start and stop are not possible in state safe.
     CommandResult command(DeviceId device, DeviceCommand command, MonoTime now);
 
-    /// Makes step() return after the read in hand, now and from now on. Threads: any.
-    void interrupt() noexcept { interrupted_.store(true, std::memory_order_relaxed); }
+    /// While interrupted, step() reads nothing more than the read in hand. Threads: any.
+    void interrupt(bool interrupted) noexcept { interrupted_.store(interrupted, std::memory_order_relaxed); }
 
     [[nodiscard]] std::size_t devices() const noexcept;
     [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
