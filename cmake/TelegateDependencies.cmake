@@ -7,6 +7,7 @@ find_package(CLI11 2.1 REQUIRED)
 find_path(TELEGATE_CONCURRENTQUEUE_DIR concurrentqueue/concurrentqueue.h REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 
 add_library(telegate_asio INTERFACE)
 target_link_libraries(telegate_asio INTERFACE Boost::headers Threads::Threads)
@@ -18,3 +19,7 @@ target_include_directories(telegate_concurrentqueue SYSTEM INTERFACE "${TELEGATE
 # pkg-config carries the macros that Debian built the library with; without them its classes differ in layout.
 add_library(telegate_httplib INTERFACE)
 target_link_libraries(telegate_httplib INTERFACE PkgConfig::HTTPLIB Threads::Threads)
+
+# The cryptography of CURVE.
+add_library(telegate_sodium INTERFACE)
+target_link_libraries(telegate_sodium INTERFACE PkgConfig::SODIUM)

@@ -8,8 +8,10 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   # libraries, see cmake/TelegateDependencies.cmake
   libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
-  # tests: Catch2, and real ZeroMQ peers in C and Python
-  catch2 libzmq3-dev python3 python3-zmq
+  libsodium-dev
+  # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
+  # Maven, and are skipped without.
+  catch2 libzmq3-dev python3 python3-zmq iproute2
   # a first look at GET /status
   curl
 )

@@ -9,10 +9,11 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t ring_runs_first = 8;
+constexpr std::size_t ring_runs_first = 4;
 constexpr std::size_t ring_runs_kept = 64;  // a larger ring is given back when it is empty
 
-/// Bytes of the whole message, all its frames, that starts at `wire`.
+}  // namespace
+
 std::size_t message_bytes_at(const std::byte* wire) noexcept {
     std::size_t bytes = 0;
     for (;;) {
@@ -24,21 +25,9 @@ std::size_t message_bytes_at(const std::byte* wire) noexcept {
     }
 }
 
-}  // namespace
-
 Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
 
-std::uint64_t Backlog::add(const Slice& message) {
-    bytes_ += message.end - message.begin;
-    ++messages_;
-    if (size_ > 0) {
-        Run& last = run(size_ - 1);
-        if (last.segment.get() == message.segment && last.end == message.begin) {
-            last.end = message.end;
-            ++last.messages;
-            return 0;
-        }
-    }
+std::uint64_t Backlog::add_run(const Slice& message) {
     const std::uint64_t given_up = size_ == runs_max_ ? give_up_first_run() : 0;
     if (size_ == ring_.size()) {
         resize_ring(ring_.size() * 2);
@@ -48,37 +37,31 @@ std::uint64_t Backlog::add(const Slice& message) {
     fresh.begin = message.begin;
     fresh.end = message.end;
     fresh.messages = 1;
+    ++messages_;
+    bytes_ += message.end - message.begin;
     return given_up;
 }
 
-std::size_t Backlog::gather(std::span<iovec> out) const noexcept {
+std::size_t Backlog::gather(std::span<StreamPart> out) const noexcept {
     std::size_t used = 0;
     if (!rest_.empty() && used < out.size()) {
-        // sendmsg() does not write through iov_base; the type is only shared with readv().
-        out[used++] = {const_cast<std::byte*>(rest_.data()) + rest_sent_, rest_.size() - rest_sent_};
+        out[used++] = {rest_.data() + rest_sent_, rest_.size() - rest_sent_, nullptr};
     }
     for (std::size_t i = 0; i < size_ && used < out.size(); ++i) {
         const Run& part = run(i);
         const std::size_t begin = part.begin + (i == 0 ? partial_ : 0);
-        out[used++] = {part.segment->bytes.get() + begin, part.end - begin};
+        out[used++] = {part.segment->bytes.get() + begin, part.end - begin, part.segment.get()};
     }
     return used;
 }
 
 std::uint64_t Backlog::consume(std::size_t bytes) {
-    std::uint64_t completed = 0;
     TELEGATE_ASSERT(bytes <= bytes_);
     bytes_ -= bytes;
-    if (!rest_.empty()) {
-        const std::size_t part = std::min(bytes, rest_.size() - rest_sent_);
-        rest_sent_ += part;
-        bytes -= part;
-        if (rest_sent_ == rest_.size()) {
-            rest_.clear();
-            rest_sent_ = 0;
-            ++completed;
-        }
-    }
+    claimed_ -= std::min(claimed_, bytes);
+    const std::size_t of_rest = std::min(bytes, rest_.size() - rest_sent_);
+    std::uint64_t completed = of_rest > 0 ? consume_rest(of_rest) : 0;
+    bytes -= of_rest;
     while (bytes > 0) {
         Run& head = run(0);
         const std::size_t left = head.end - head.begin - partial_;
@@ -92,6 +75,22 @@ std::uint64_t Backlog::consume(std::size_t bytes) {
     }
     messages_ -= completed;
     shrink_if_empty();
+    return completed;
+}
+
+std::uint64_t Backlog::consume_rest(std::size_t bytes) noexcept {
+    std::uint64_t completed = 0;
+    rest_sent_ += bytes;
+    while (rest_sent_ >= rest_boundary_) {
+        ++completed;
+        if (rest_boundary_ == rest_.size()) {
+            rest_ = std::vector<std::byte>();  // clear() would keep the room
+            rest_sent_ = 0;
+            rest_boundary_ = 0;
+            break;
+        }
+        rest_boundary_ += message_bytes_at(rest_.data() + rest_boundary_);
+    }
     return completed;
 }
 
@@ -121,38 +120,66 @@ std::uint64_t Backlog::give_up_before(std::uint64_t position) {
 }
 
 std::uint64_t Backlog::give_up_first_run() {
-    Run& head = run(0);
-    std::uint64_t given_up = head.messages;
-    std::size_t released = head.end - head.begin - partial_;
-    if (partial_ > 0) {
-        const std::byte* message = head.segment->bytes.get() + head.begin;
-        rest_.assign(message + partial_, message + message_bytes_at(message));
-        rest_sent_ = 0;
-        released -= rest_.size();
-        --given_up;
-    }
-    bytes_ -= released;
+    const Run& head = run(0);
+    const std::size_t kept = bytes_under_way(head);
+    const std::uint64_t given_up = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
+    bytes_ -= head.end - head.begin - partial_ - kept;
     messages_ -= given_up;
     pop_run();
     return given_up;
 }
 
+/// Of what the first run has yet to send: a message is partly sent, or some are claimed, never both.
+std::size_t Backlog::bytes_under_way(const Run& head) const noexcept {
+    if (partial_ > 0) {
+        return message_bytes_at(head.segment->bytes.get() + head.begin) - partial_;
+    }
+    const std::size_t claimed_of_rest = std::min(claimed_, rest_.size() - rest_sent_);
+    return std::min<std::size_t>(claimed_ - claimed_of_rest, head.end - head.begin);
+}
+
+/// Copies the next `bytes` of the first run to rest_; returns how many messages that are.
+std::uint64_t Backlog::set_aside(const Run& head, std::size_t bytes) {
+    const std::byte* from = head.segment->bytes.get() + head.begin + partial_;
+    const std::byte* const end = from + bytes;
+    const std::size_t first = partial_ > 0 ? bytes : message_bytes_at(from);
+    if (rest_.empty()) {
+        rest_boundary_ = first;
+    }
+    rest_.insert(rest_.end(), from, end);
+    std::uint64_t messages = 1;
+    for (from += first; from < end; ++messages) {
+        from += message_bytes_at(from);
+    }
+    return messages;
+}
+
 std::uint64_t Backlog::give_up_all() noexcept {
-    std::uint64_t given_up = rest_.empty() ? 0 : 1;
+    const std::size_t left = rest_.size() - rest_sent_;
+    std::uint64_t given_up = left > 0 ? consume_rest(left) : 0;
     while (size_ > 0) {
         given_up += run(0).messages;
         pop_run();
     }
-    rest_.clear();
-    rest_sent_ = 0;
+    claimed_ = 0;
     messages_ = 0;
     bytes_ = 0;
     return given_up;
 }
 
+std::uint64_t Backlog::restart() noexcept {
+    const std::size_t left = rest_.size() - rest_sent_;
+    const std::uint64_t given_up = left > 0 ? consume_rest(left) : 0;
+    bytes_ = bytes_ - left + partial_;
+    messages_ -= given_up;
+    partial_ = 0;
+    claimed_ = 0;
+    return given_up;
+}
+
 std::size_t Backlog::bytes_to_boundary() const noexcept {
     if (!rest_.empty()) {
-        return rest_.size() - rest_sent_;
+        return rest_boundary_ - rest_sent_;
     }
     if (partial_ > 0) {
         return message_bytes_at(run(0).segment->bytes.get() + run(0).begin) - partial_;

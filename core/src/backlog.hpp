@@ -1,8 +1,7 @@
 #pragma once
 
 #include "segment_log.hpp"
-
-#include <sys/uio.h>
+#include "transport/stream.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,33 +10,56 @@
 
 namespace telegate {
 
-/// What one subscriber has yet to receive: stretches of the log, oldest first, and how far the first one is sent.
+/// Bytes of the whole message, all its frames, that starts at `wire`, which is wire bytes of ours.
+[[nodiscard]] std::size_t message_bytes_at(const std::byte* wire) noexcept;
+
+/// What one peer has yet to receive: stretches of a log, oldest first, and how far the first one is sent.
 ///
 /// Neighbouring messages coalesce, so a subscriber of everything has one run per segment however many messages there
-/// are. A message that is partly sent is always finished, also when it is given up by give_up_before().
+/// are. A message that is under way, partly sent or claimed, is always finished, also when it is given up by
+/// give_up_before().
 ///
 /// Threads: the log's.
 /// Limits:  runs_max runs; add() gives up the oldest run beyond that. The bytes are the log's, bounded by the owner
 ///          calling give_up_before().
-/// Failure: add() and consume() may throw std::bad_alloc while the ring of runs changes its size.
+/// Failure: add(), consume() and give_up_before() may throw std::bad_alloc.
 class Backlog {
   public:
     explicit Backlog(std::size_t runs_max);
 
     /// One more message. Returns how many messages were given up to stay within runs_max.
-    std::uint64_t add(const Slice& message);
+    std::uint64_t add(const Slice& message) {
+        if (size_ > 0) {
+            Run& last = run(size_ - 1);
+            if (last.segment.get() == message.segment && last.end == message.begin) {
+                last.end = message.end;
+                ++last.messages;
+                ++messages_;
+                bytes_ += message.end - message.begin;
+                return 0;
+            }
+        }
+        return add_run(message);
+    }
 
     /// Fills `out` with what is to be sent next and returns how many entries it used. Beginning at a message boundary,
-    /// except when at_boundary() is false: then the first entry is the rest of one message.
-    [[nodiscard]] std::size_t gather(std::span<iovec> out) const noexcept;
+    /// except when at_boundary() is false: then the first entry is the rest of what is under way. Every entry ends
+    /// with a message.
+    [[nodiscard]] std::size_t gather(std::span<StreamPart> out) const noexcept;
+    /// The first `bytes` of what gather() gave, whole messages, are on their way in another form: give_up_before() no
+    /// longer reaches them.
+    void claim(std::size_t bytes) noexcept { claimed_ = bytes; }
     /// The first `bytes` of what gather() gave are sent. Returns how many messages that completed.
     std::uint64_t consume(std::size_t bytes);
 
-    /// Gives up every run that begins before `position` in the log; returns how many messages. What is left of a
-    /// message that is partly sent is copied aside, so that its segment is free.
+    /// Gives up every run that begins before `position` in the log; returns how many messages. What is under way is
+    /// copied aside, so that its segment is free.
     std::uint64_t give_up_before(std::uint64_t position);
-    /// Gives up everything, the rest of a partly sent message included. Counted run by run, not from messages().
+    /// Gives up everything, what is under way included. Counted run by run, not from messages().
     std::uint64_t give_up_all() noexcept;
+    /// Nothing is under way any more: what was partly sent or claimed is to be sent again from its start. What was
+    /// copied aside has no start any more; returns how many messages were given up for that.
+    std::uint64_t restart() noexcept;
 
     [[nodiscard]] bool empty() const noexcept { return size_ == 0 && rest_.empty(); }
     /// Whether the next byte to send starts a message.
@@ -46,6 +68,7 @@ class Backlog {
     [[nodiscard]] std::size_t bytes_to_boundary() const noexcept;
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] bool has_run() const noexcept { return size_ < runs_max_; }
 
   private:
     struct Run {
@@ -59,10 +82,14 @@ class Backlog {
     [[nodiscard]] const Run& run(std::size_t index) const noexcept {
         return ring_[(first_ + index) & (ring_.size() - 1)];
     }
+    std::uint64_t add_run(const Slice& message);
     void resize_ring(std::size_t runs);
     void shrink_if_empty();
     void pop_run() noexcept;
     std::uint64_t give_up_first_run();
+    [[nodiscard]] std::size_t bytes_under_way(const Run& head) const noexcept;
+    std::uint64_t set_aside(const Run& head, std::size_t bytes);
+    std::uint64_t consume_rest(std::size_t bytes) noexcept;
     std::uint64_t consume_within(Run& head, std::size_t bytes) noexcept;
 
     const std::size_t runs_max_;
@@ -70,9 +97,11 @@ class Backlog {
     std::size_t first_ = 0;
     std::size_t size_ = 0;
     std::size_t partial_ = 0;      // bytes already sent of the first message of the first run
-    std::vector<std::byte> rest_;  // of a message whose segment was given up while it was being sent
+    std::size_t claimed_ = 0;      // bytes from the front
+    std::vector<std::byte> rest_;  // what was under way when its run was given up
     std::size_t rest_sent_ = 0;
-    std::uint64_t messages_ = 0;  // waiting, the partly sent one included
+    std::size_t rest_boundary_ = 0;  // end of the message in rest_ that comes next
+    std::uint64_t messages_ = 0;     // waiting, those under way included
     std::size_t bytes_ = 0;
 };
 

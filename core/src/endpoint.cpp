@@ -1,9 +1,11 @@
 #include "core/endpoint.hpp"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -12,6 +14,8 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t ipc_path_bytes_max = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t inproc_name_bytes_max = 255;
+constexpr std::size_t interface_bytes_max = IF_NAMESIZE - 1;
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
     if (text == "*") {
@@ -25,9 +29,36 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
     return port;
 }
 
-bool is_address(int family, const std::string& host) {
+bool is_address(int family, std::string_view host) {
     std::array<std::byte, sizeof(in6_addr)> binary{};
-    return host.find('\0') == std::string::npos && ::inet_pton(family, host.c_str(), binary.data()) == 1;
+    return host.find('\0') == std::string_view::npos &&
+           ::inet_pton(family, std::string(host).c_str(), binary.data()) == 1;
+}
+
+constexpr bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+bool has_interface_characters(std::string_view text) {
+    return !text.empty() && text.size() <= interface_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
+        return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
+    });
+}
+
+/// Without a letter it is a mistyped address.
+bool is_interface(std::string_view text) {
+    return has_interface_characters(text) && std::any_of(text.begin(), text.end(), is_letter);
+}
+
+/// "fe80::1%eth0" or "fe80::1%2"; the zone is optional.
+bool is_ipv6_with_zone(std::string_view text) {
+    const std::size_t percent = text.find('%');
+    return is_address(AF_INET6, text.substr(0, percent)) &&
+           (percent == std::string_view::npos || has_interface_characters(text.substr(percent + 1)));
 }
 
 std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
@@ -37,28 +68,26 @@ std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
     }
     const auto port = parse_port(text.substr(colon + 1));
     if (!port) {
-        return EndpointFault{"the port is not 0 to 65535 or *"};
+        return EndpointFault{"the port is not a number from 0 to 65535, or * for any free one"};
     }
-    const std::string_view host = text.substr(0, colon);
-    Endpoint endpoint;
-    endpoint.port = *port;
+    std::string_view host = text.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) {
-        endpoint.host = host.substr(1, host.size() - 2);
-        if (is_address(AF_INET6, endpoint.host)) {
-            return endpoint;
+        host = host.substr(1, host.size() - 2);
+        if (!is_ipv6_with_zone(host)) {
+            return EndpointFault{"what stands in brackets is not an IPv6 address, like [::1] or [fe80::1%eth0]"};
         }
-        return EndpointFault{"what stands in brackets is not an IPv6 address"};
+    } else if (host != "*" && !is_address(AF_INET, host) && !is_interface(host)) {
+        return EndpointFault{
+            "the address is not a numeric IPv4 address, an IPv6 address in brackets, the name of an interface (at "
+            "most " +
+            std::to_string(interface_bytes_max) + " of A-Z a-z 0-9 _ . -), localhost, or *"};
     }
-    endpoint.host = host;
-    if (host == "*" || is_address(AF_INET, endpoint.host)) {
-        return endpoint;
-    }
-    return EndpointFault{"the address is not a numeric IPv4 address, an IPv6 address in brackets, or *"};
+    return Endpoint{Transport::tcp, std::string(host), *port, ""};
 }
 
 std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
     if (text.empty() || text == "@") {
-        return EndpointFault{"the path is empty"};
+        return EndpointFault{"the path is empty, write ipc://PATH, ipc://@NAME or ipc://*"};
     }
     if (text.size() > ipc_path_bytes_max) {
         return EndpointFault{"the path is longer than " + std::to_string(ipc_path_bytes_max) + " bytes"};
@@ -66,10 +95,17 @@ std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
     if (text.find('\0') != std::string_view::npos) {
         return EndpointFault{"the path holds a zero byte"};
     }
-    Endpoint endpoint;
-    endpoint.transport = Transport::ipc;
-    endpoint.path = text;
-    return endpoint;
+    return Endpoint{Transport::ipc, "", 0, std::string(text)};
+}
+
+std::variant<Endpoint, EndpointFault> parse_inproc(std::string_view text) {
+    if (text.empty() || text.size() > inproc_name_bytes_max) {
+        return EndpointFault{"the name is not 1 to " + std::to_string(inproc_name_bytes_max) + " bytes"};
+    }
+    if (text.find('\0') != std::string_view::npos) {
+        return EndpointFault{"the name holds a zero byte"};
+    }
+    return Endpoint{Transport::inproc, "", 0, std::string(text)};
 }
 
 }  // namespace
@@ -77,18 +113,24 @@ std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
 std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text) {
     constexpr std::string_view tcp = "tcp://";
     constexpr std::string_view ipc = "ipc://";
+    constexpr std::string_view inproc = "inproc://";
     if (text.starts_with(tcp)) {
         return parse_tcp(text.substr(tcp.size()));
     }
     if (text.starts_with(ipc)) {
         return parse_ipc(text.substr(ipc.size()));
     }
-    return EndpointFault{"an endpoint starts with tcp:// or ipc://"};
+    if (text.starts_with(inproc)) {
+        return parse_inproc(text.substr(inproc.size()));
+    }
+    return EndpointFault{"an endpoint starts with tcp://, ipc:// or inproc://"};
 }
 
 std::string to_string(const Endpoint& endpoint) {
-    if (endpoint.transport == Transport::ipc) {
-        return "ipc://" + endpoint.path;
+    switch (endpoint.transport) {
+        case Transport::ipc: return "ipc://" + endpoint.path;
+        case Transport::inproc: return "inproc://" + endpoint.path;
+        case Transport::tcp: break;
     }
     const bool v6 = endpoint.host.find(':') != std::string::npos;
     return "tcp://" + (v6 ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);

@@ -1,15 +1,13 @@
 #include "core/publisher.hpp"
 
-#include "core/assert.hpp"
-#include "listener.hpp"
-#include "segment_log.hpp"
-#include "session.hpp"
-#include "transport/transport.hpp"
+#include "peer_table.hpp"
+#include "subscription_index.hpp"
+#include "topic_table.hpp"
 #include "zmtp/frame.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -17,192 +15,234 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t receive_buffer_bytes = 64 * 1024;
+constexpr std::size_t subscriptions_shown_max = 16;
+
+PublisherOptions within_bounds(PublisherOptions options) {
+    options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
+    // Otherwise a sender that never turns the loop would lose what fast subscribers could have had.
+    options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
+    return options;
+}
+
+/// ZMTP 3.1's form; nullopt for any other command.
+std::optional<zmtp::Subscription> subscription_of(const zmtp::Command& command) {
+    if (command.name == "SUBSCRIBE") {
+        return zmtp::Subscription{zmtp::Subscription::Kind::subscribe, command.data};
+    }
+    if (command.name == "CANCEL") {
+        return zmtp::Subscription{zmtp::Subscription::Kind::cancel, command.data};
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
 struct Publisher::State {
-    State(Reactor& reactor_in, PublisherOptions options_in);
-    ~State();
+    State(Reactor& reactor, PublisherOptions options_in);
 
-    /// A topic, its finished first frame, and who receives it as of `generation`.
-    struct Topic {
-        std::string name;
-        std::vector<std::byte> frame;
-        std::vector<Session*> subscribers;
-        std::uint64_t generation = 0;
-    };
-
-    Topic& up_to_date(TopicId id);
-    void accept(UniqueFd descriptor, const Endpoint& at);
-    void end_oldest_handshake();
-    void note_accept_error(int error);
-    void refuse(std::string_view peer, std::string_view why);
+    [[nodiscard]] SessionEvents events();
     void opened(Session& session);
-    void ended(Session& session, std::string_view why);
+    void ended(const Session& session);
+    void read(Session& session);
+    void absorb(Session& session);
+    void change(Session& session, const zmtp::Subscription& subscription);
+    void subscribe(Session& session, std::string_view prefix);
+    void cancel(Session& session, std::string_view prefix);
+
+    [[nodiscard]] Topic& fresh(TopicId id);
+    void find_readers(Topic& topic);
+    [[nodiscard]] std::byte* start_message(Topic& topic, std::size_t payload_bytes_max);
+    void finish_message(std::size_t payload_bytes);
     void enforce_backlog_limit();
-    void finish_close();
 
-    Reactor& reactor;
     const PublisherOptions options;
+    PeerTable peers;
     SegmentLog log;
-    SessionContext context;
-    std::vector<std::shared_ptr<Listener>> listeners;
-    std::vector<std::shared_ptr<Session>> sessions;
-    std::vector<std::shared_ptr<Session>> dirty;  // added to since the last flush
-    std::vector<Topic> topics;
-    std::unordered_map<std::string, TopicId> topic_ids;
-    std::uint64_t generation = 1;  // of all subscriptions together
-    std::size_t handshakes = 0;
-    std::uint64_t sessions_seen = 0;
-    PublisherTotals totals;  // of ended sessions where it sums over sessions
+    SubscriptionIndex index;
+    std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
+    std::vector<Session*> sessions_by_key;
+    TopicTable topics;
+    MessageBatch batch;
+    std::size_t absorbed = 0;  // messages of the batch that were looked at
+    std::vector<SubscriberKey> found;
+    std::uint64_t messages = 0;
+    std::uint64_t subscriptions_refused = 0;
 
-    // Between prepare() and commit().
+    // Between start_message() and finish_message().
     Topic* topic = nullptr;
     std::byte* room = nullptr;
     std::size_t payload_header_bytes = 0;
-    std::uint64_t segments_seen = 0;
 
-    Timer grace;
-    const std::shared_ptr<void> alive = std::make_shared<char>();  // for a handler that was queued before we went
-    std::function<void()> on_closed;
+    const std::uint64_t& flushes;
+    std::uint64_t flushes_seen = 0;
+    std::size_t unflushed_bytes = 0;
+    std::uint64_t segments_seen = 0;
 };
 
-Publisher::State::State(Reactor& reactor_in, PublisherOptions options_in)
-    : reactor(reactor_in),
-      options(std::move(options_in)),
-      log(options.segment_bytes),
-      context{reactor.context(),
-              std::vector<std::byte>(receive_buffer_bytes),
-              options.handshake_time_max,
-              std::make_shared<std::size_t>(0),
-              0,
-              [this](Session& session) { opened(session); },
-              [this] { ++generation; },
-              [this](Session& session, std::string_view why) {
-                  ended(session, why);
-              }},
-      grace(reactor.context()) {}
+Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
+    : options(within_bounds(std::move(options_in))),
+      peers(reactor, options, {zmtp::SocketType::pub, receive_buffer_bytes, false}, events()),
+      log(peers.segments()),
+      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
+      flushes(peers.flushes()) {}
 
-Publisher::State::~State() {
-    for (const auto& listener : listeners) {
-        listener->close();
-    }
-    while (!sessions.empty()) {
-        sessions.back()->close("shutdown");
-    }
-}
-
-Publisher::State::Topic& Publisher::State::up_to_date(TopicId id) {
-    Topic& topic_now = topics[static_cast<std::size_t>(id)];
-    if (topic_now.generation != generation) {
-        topic_now.generation = generation;
-        topic_now.subscribers.clear();
-        for (const auto& session : sessions) {
-            if (session->matches(topic_now.name)) {
-                topic_now.subscribers.push_back(session.get());
-            }
+SessionEvents Publisher::State::events() {
+    SessionEvents events;
+    events.opened = [this](Session& session) {
+        opened(session);
+    };
+    events.readable = [this](Session& session) {
+        read(session);
+    };
+    events.command = [this](Session& session, const zmtp::Command& command) {
+        absorb(session);  // the messages that came before it
+        if (const auto subscription = subscription_of(command)) {
+            change(session, *subscription);
         }
-    }
-    return topic_now;
-}
-
-void Publisher::State::accept(UniqueFd descriptor, const Endpoint& at) {
-    std::string peer = transport::describe_peer(descriptor.get(), at.transport);
-    if (handshakes >= options.handshakes_max) {
-        end_oldest_handshake();  // so that silent connections cannot keep others out
-    }
-    if (sessions.size() >= options.sessions_max) {
-        return refuse(peer, "too many connections");
-    }
-    transport::tune(descriptor.get(), at.transport);
-    try {
-        sessions.push_back(std::make_shared<Session>(
-            context, Session::Arrival{std::move(descriptor), ++sessions_seen, to_string(at), peer}));
-    } catch (const std::exception& error) {
-        return refuse(peer, error.what());
-    }
-    ++totals.connections_accepted;
-    ++handshakes;
-    const std::shared_ptr<Session> session = sessions.back();
-    session->set_index(sessions.size() - 1);
-    session->start();
-}
-
-void Publisher::State::end_oldest_handshake() {
-    Session* oldest = nullptr;
-    for (const auto& session : sessions) {
-        if (!session->was_open() && (oldest == nullptr || session->id() < oldest->id())) {
-            oldest = session.get();
-        }
-    }
-    if (oldest != nullptr) {
-        oldest->close("too many handshakes at once");
-    }
-}
-
-void Publisher::State::refuse(std::string_view peer, std::string_view why) {
-    ++totals.connections_refused;
-    if (options.on_refused) {
-        options.on_refused(peer, why);
-    }
-}
-
-void Publisher::State::note_accept_error(int error) {
-    ++totals.accept_errors;
-    if (options.on_refused) {
-        options.on_refused("", std::strerror(error));
-    }
+    };
+    events.ended = [this](Session& session, std::string_view) {
+        ended(session);
+    };
+    return events;
 }
 
 void Publisher::State::opened(Session& session) {
-    --handshakes;
-    if (options.on_subscriber) {
-        options.on_subscriber(session.status());
+    const SubscriberKey key = index.add_subscriber();
+    const auto place = static_cast<std::size_t>(key);
+    sessions_by_key.resize(std::max(sessions_by_key.size(), place + 1));
+    sessions_by_key[place] = &session;
+    keys.emplace(session.id(), key);
+}
+
+void Publisher::State::ended(const Session& session) {
+    const auto key = keys.find(session.id());
+    if (key == keys.end()) {
+        return;  // it never got as far as subscribing
+    }
+    index.remove_subscriber(key->second, [this](std::string_view prefix) { topics.make_stale(prefix); });
+    sessions_by_key[static_cast<std::size_t>(key->second)] = nullptr;
+    keys.erase(key);
+}
+
+void Publisher::State::read(Session& session) {
+    batch.clear();
+    absorbed = 0;
+    (void)session.take(batch);  // readable comes again by itself
+    absorb(session);
+    batch.clear();
+}
+
+/// Older peers, and XSUB whatever its age, subscribe by messages: each frame is one. The rest is not for us.
+void Publisher::State::absorb(Session& session) {
+    for (; absorbed < batch.size(); ++absorbed) {
+        for (const Bytes frame : batch[absorbed]) {
+            if (const auto subscription = zmtp::parse_subscription(zmtp::Frame{0, frame})) {
+                change(session, *subscription);
+            }
+        }
     }
 }
 
-void Publisher::State::ended(Session& session, std::string_view why) {
-    const SubscriberStatus status = session.status();
-    const std::size_t index = session.index();
-    const std::shared_ptr<Session> keep = std::exchange(sessions[index], nullptr);
-    if (index + 1 != sessions.size()) {
-        sessions[index] = std::move(sessions.back());
-        sessions[index]->set_index(index);
-    }
-    sessions.pop_back();
-    ++generation;
-    totals.matched += status.matched;
-    totals.sent += status.sent;
-    totals.dropped += status.dropped;
-    if (session.was_open()) {
-        if (options.on_leave) {
-            options.on_leave(status, why);
-        }
-    } else {
-        --handshakes;
-        ++totals.handshakes_failed;
-        if (options.on_refused) {
-            options.on_refused(status.peer, why);
-        }
-    }
-    if (on_closed && sessions.empty()) {
-        finish_close();
-    }
-}
-
-void Publisher::State::enforce_backlog_limit() {
-    if (segments_seen == log.segments_opened() || log.end() <= options.backlog_bytes_max) {
+void Publisher::State::change(Session& session, const zmtp::Subscription& subscription) {
+    if (session.state() != Session::State::open) {
         return;
     }
-    segments_seen = log.segments_opened();
-    for (const auto& session : sessions) {
-        session->give_up_before(log.end() - options.backlog_bytes_max);
+    if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
+        subscribe(session, as_text(subscription.prefix));
+    } else {
+        cancel(session, as_text(subscription.prefix));
     }
 }
 
-void Publisher::State::finish_close() {
-    grace.cancel();
-    reactor.post(std::exchange(on_closed, nullptr));
+void Publisher::State::subscribe(Session& session, std::string_view prefix) {
+    const SubscriptionIndex::Insert result = index.insert(keys.at(session.id()), prefix);
+    if (result == SubscriptionIndex::Insert::refused) {
+        ++subscriptions_refused;
+    } else if (result == SubscriptionIndex::Insert::added) {
+        topics.make_stale(prefix);
+        peers.tell(MonitorEventKind::subscribed, session, prefix);
+    }
+}
+
+void Publisher::State::cancel(Session& session, std::string_view prefix) {
+    if (index.erase(keys.at(session.id()), prefix)) {
+        topics.make_stale(prefix);
+        peers.tell(MonitorEventKind::unsubscribed, session, prefix);
+    }
+}
+
+inline Topic& Publisher::State::fresh(TopicId id) {
+    Topic& wanted = topics[id];
+    if (!topics.is_fresh(wanted)) {
+        find_readers(wanted);
+    }
+    return wanted;
+}
+
+void Publisher::State::find_readers(Topic& stale) {
+    topics.set_fresh(stale);
+    stale.readers.clear();
+    stale.marked_at = 0;
+    if (peers.is_closing()) {
+        return;
+    }
+    found.clear();
+    index.match(stale.name, found);
+    for (const SubscriberKey key : found) {
+        Session* session = sessions_by_key[static_cast<std::size_t>(key)];
+        stale.readers.push_back({session, session->outbox().get()});
+    }
+}
+
+inline std::byte* Publisher::State::start_message(Topic& wanted, std::size_t payload_bytes_max) {
+    topic = &wanted;
+    const std::size_t topic_bytes = wanted.frame.size();
+    payload_header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
+    room = log.prepare(topic_bytes + payload_header_bytes + payload_bytes_max);
+    if (segments_seen != log.segments_opened()) {
+        enforce_backlog_limit();
+    }
+    std::memcpy(room, wanted.frame.data(), topic_bytes);
+    return room + topic_bytes + payload_header_bytes;
+}
+
+inline void Publisher::State::finish_message(std::size_t payload_bytes) {
+    const std::size_t topic_bytes = topic->frame.size();
+    std::byte* header = room + topic_bytes;
+    const std::size_t header_bytes = zmtp::write_frame_header(header, 0, payload_bytes);
+    if (header_bytes != payload_header_bytes) {  // shorter than it might have been: close the gap
+        std::memmove(header + header_bytes, header + payload_header_bytes, payload_bytes);
+    }
+    ++messages;
+    const Slice message = log.commit(topic_bytes + header_bytes + payload_bytes);
+    if (!topics.is_fresh(*topic)) {  // somebody came or went since start_message()
+        find_readers(*topic);
+    }
+    for (const Reader& reader : topic->readers) {
+        reader.outbox->add(message);
+    }
+    if (flushes_seen != flushes) {
+        flushes_seen = flushes;
+        unflushed_bytes = 0;
+    }
+    unflushed_bytes += message.end - message.begin;
+    if (topic->marked_at != flushes) {  // once per topic and batch, not per message
+        topic->marked_at = flushes;
+        for (const Reader& reader : topic->readers) {
+            peers.mark(*reader.session);
+        }
+    }
+}
+
+/// A segment was opened: whoever is too far behind gives up what lies before the limit.
+void Publisher::State::enforce_backlog_limit() {
+    segments_seen = log.segments_opened();
+    if (log.end() <= options.backlog_bytes_max) {
+        return;
+    }
+    for (const auto& session : peers.sessions()) {
+        session->outbox()->give_up_before(log.end() - options.backlog_bytes_max);
+    }
 }
 
 Publisher::Publisher(Reactor& reactor, PublisherOptions options)
@@ -211,123 +251,94 @@ Publisher::Publisher(Reactor& reactor, PublisherOptions options)
 Publisher::~Publisher() = default;
 
 Endpoint Publisher::bind(const Endpoint& endpoint) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    auto listener = std::make_shared<Listener>(
-        state_->reactor.context(), transport::listen(endpoint),
-        [state = state_.get()](UniqueFd descriptor, const Endpoint& at) { state->accept(std::move(descriptor), at); },
-        [state = state_.get()](int error) { state->note_accept_error(error); });
-    listener->start();
-    state_->listeners.push_back(listener);
-    return listener->endpoint();
+    return state_->peers.bind(endpoint);
+}
+
+void Publisher::connect(const Endpoint& endpoint) {
+    state_->peers.connect(endpoint, {});
+}
+
+bool Publisher::unbind(const Endpoint& endpoint) {
+    return state_->peers.unbind(endpoint);
+}
+
+bool Publisher::disconnect(const Endpoint& endpoint) {
+    return state_->peers.disconnect(endpoint);
 }
 
 std::vector<Endpoint> Publisher::endpoints() const {
-    std::vector<Endpoint> result;
-    for (const auto& listener : state_->listeners) {
-        result.push_back(listener->endpoint());
-    }
-    return result;
+    return state_->peers.endpoints();
 }
 
 TopicId Publisher::intern(std::string_view topic) {
-    const auto [known, added] = state_->topic_ids.try_emplace(std::string(topic), TopicId(state_->topics.size()));
-    if (added) {
-        State::Topic& fresh = state_->topics.emplace_back();
-        fresh.name = topic;
-        fresh.frame.resize(zmtp::frame_header_bytes(topic.size()) + topic.size());
-        const std::size_t header = zmtp::write_frame_header(fresh.frame.data(), zmtp::frame_flag::more, topic.size());
-        std::memcpy(fresh.frame.data() + header, topic.data(), topic.size());
-    }
-    return known->second;
+    return state_->topics.intern(topic);
 }
 
 bool Publisher::wanted(TopicId topic) {
-    return !state_->up_to_date(topic).subscribers.empty();
+    return !state_->fresh(topic).readers.empty();
+}
+
+void Publisher::send(TopicId id, std::string_view payload) {
+    State& state = *state_;
+    Topic& topic = state.fresh(id);
+    if (topic.readers.empty()) {
+        return skip();
+    }
+    std::byte* room = state.start_message(topic, payload.size());
+    if (!payload.empty()) {
+        std::memcpy(room, payload.data(), payload.size());
+    }
+    state.finish_message(payload.size());
+    if (state.unflushed_bytes >= state.options.flush_bytes) {
+        state.peers.flush();
+    } else {
+        state.peers.flush_soon();
+    }
 }
 
 char* Publisher::prepare(TopicId topic, std::size_t payload_bytes_max) {
-    State& state = *state_;
-    state.topic = &state.up_to_date(topic);
-    const std::size_t topic_bytes = state.topic->frame.size();
-    state.payload_header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
-    state.room = state.log.prepare(topic_bytes + state.payload_header_bytes + payload_bytes_max);
-    state.enforce_backlog_limit();
-    std::memcpy(state.room, state.topic->frame.data(), topic_bytes);
-    return reinterpret_cast<char*>(state.room + topic_bytes + state.payload_header_bytes);
+    return reinterpret_cast<char*>(state_->start_message(state_->fresh(topic), payload_bytes_max));
 }
 
 void Publisher::commit(std::size_t payload_bytes) {
-    State& state = *state_;
-    const std::size_t topic_bytes = state.topic->frame.size();
-    std::byte* header = state.room + topic_bytes;
-    const std::size_t header_bytes = zmtp::write_frame_header(header, 0, payload_bytes);
-    if (header_bytes != state.payload_header_bytes) {  // shorter than it might have been: close the gap
-        std::memmove(header + header_bytes, header + state.payload_header_bytes, payload_bytes);
-    }
-    ++state.totals.messages;
-    const Slice message = state.log.commit(topic_bytes + header_bytes + payload_bytes);
-    for (Session* session : state.topic->subscribers) {
-        if (session->add(message)) {
-            state.dirty.push_back(session->shared_from_this());
-        }
-    }
+    state_->finish_message(payload_bytes);
 }
 
 void Publisher::skip() {
-    ++state_->totals.messages;
+    ++state_->messages;
 }
 
 void Publisher::flush() {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    for (const auto& session : state_->dirty) {
-        session->flush();
-    }
-    state_->dirty.clear();
+    state_->peers.flush();
 }
 
 void Publisher::close(std::chrono::milliseconds grace, std::function<void()> done) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    State& state = *state_;
-    for (const auto& listener : state.listeners) {
-        listener->close();
-    }
-    state.on_closed = std::move(done);
-    if (state.sessions.empty()) {
-        return state.finish_close();
-    }
-    state.grace.expires_after(grace);
-    state.grace.async_wait([&state, alive = std::weak_ptr<void>(state.alive)](const ErrorCode& error) {
-        while (!error && !alive.expired() && !state.sessions.empty()) {
-            state.sessions.back()->close("did not read in time");
-        }
-    });
-    ++state.generation;                    // from here on no topic has subscribers
-    const auto sessions = state.sessions;  // drain() may end one
-    for (const auto& session : sessions) {
-        session->drain();
-    }
+    state_->peers.close(grace, std::move(done));
+    state_->topics.make_all_stale();  // from here on none has readers
 }
 
-std::vector<SubscriberStatus> Publisher::subscribers() const {
-    std::vector<SubscriberStatus> result;
-    for (const auto& session : state_->sessions) {
-        if (session->was_open()) {
-            result.push_back(session->status());
+void Publisher::set_monitor(MonitorHandler handler) {
+    state_->peers.set_monitor(std::move(handler));
+}
+
+std::vector<PeerStatus> Publisher::subscribers() const {
+    std::vector<PeerStatus> result = state_->peers.statuses();
+    for (PeerStatus& status : result) {
+        const auto key = state_->keys.find(status.id);
+        if (key != state_->keys.end()) {  // not while the monitor hears of its handshake
+            status.subscriptions = state_->index.some(key->second, subscriptions_shown_max);
+            status.subscriptions_count = state_->index.size_of(key->second);
         }
     }
     return result;
 }
 
 PublisherTotals Publisher::totals() const {
-    PublisherTotals totals = state_->totals;
-    totals.subscriptions_refused = state_->context.subscriptions_refused;
-    for (const auto& session : state_->sessions) {
-        const SubscriberStatus status = session->status();
-        totals.matched += status.matched;
-        totals.sent += status.sent;
-        totals.dropped += status.dropped;
-        totals.pending += status.pending;
-    }
+    PublisherTotals totals;
+    static_cast<SocketTotals&>(totals) = state_->peers.totals();
+    totals.messages = state_->messages;
+    totals.subscriptions_refused = state_->subscriptions_refused;
+    totals.subscriptions = state_->index.size();
     return totals;
 }
 

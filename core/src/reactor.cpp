@@ -23,14 +23,40 @@ struct Reactor::State {
 Reactor::Reactor() : state_(std::make_unique<State>()) {}
 Reactor::~Reactor() = default;
 
+namespace {
+
+/// Marks the calling thread as the one that turns the loop.
+class Turn {
+  public:
+    explicit Turn(std::atomic<std::thread::id>& runner) noexcept : runner_(runner) {
+        const std::thread::id before = runner_.exchange(std::this_thread::get_id());
+        TELEGATE_ASSERT(before == std::thread::id());
+    }
+    ~Turn() { runner_.store(std::thread::id()); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    std::atomic<std::thread::id>& runner_;
+};
+
+}  // namespace
+
 void Reactor::run() {
-    TELEGATE_ASSERT(state_->runner.load() == std::thread::id());
-    state_->runner.store(std::this_thread::get_id());
-    struct Leave {
-        State& state;
-        ~Leave() { state.runner.store(std::thread::id()); }
-    } const leave{*state_};
+    const Turn turn(state_->runner);
     state_->context.run();
+}
+
+void Reactor::poll() {
+    const Turn turn(state_->runner);
+    state_->context.poll();
+}
+
+bool Reactor::run_for(std::chrono::milliseconds time) {
+    const Turn turn(state_->runner);
+    const bool any = state_->context.run_one_for(time) > 0;
+    state_->context.poll();
+    return any;
 }
 
 void Reactor::stop() {

@@ -18,23 +18,64 @@ SegmentRef& SegmentRef::operator=(SegmentRef&& other) noexcept {
 void SegmentRef::reset() noexcept {
     Segment* segment = std::exchange(segment_, nullptr);
     if (segment != nullptr && --segment->refs == 0) {
-        segment->log->recycle(segment);
+        segment->pool->recycle(segment);
     }
 }
 
-SegmentLog::SegmentLog(std::size_t segment_bytes) : segment_bytes_(segment_bytes) {
-    spare_.reserve(spare_segments_max);
+SegmentPool::SegmentPool(std::size_t segment_bytes) : segment_bytes_(segment_bytes) {
+    spare_.reserve(spare_max);
+    small_spare_.reserve(small_spare_max);
 }
 
-SegmentLog::~SegmentLog() {
-    current_.reset();
-}
-
-std::byte* SegmentLog::prepare(std::size_t bytes_max) {
-    if (current_.get() == nullptr || current_->capacity - current_->used < bytes_max) {
-        open_segment(bytes_max);
+SegmentPool::~SegmentPool() {
+    for (const Spare* spare : {&spare_, &small_spare_}) {
+        for (const auto& segment : *spare) {
+            memory_bytes_ -= segment->capacity;
+        }
     }
-    return current_->bytes.get() + current_->used;
+    TELEGATE_ASSERT(memory_bytes_ == 0);  // somebody would give a segment back to nobody
+}
+
+SegmentRef SegmentPool::take(std::size_t bytes_min) {
+    return take_from(spare_, std::max(segment_bytes_, bytes_min));
+}
+
+SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
+    return bytes_min <= small_bytes && small_bytes < segment_bytes_ ? take_from(small_spare_, small_bytes)
+                                                                    : take(bytes_min);
+}
+
+SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
+    TELEGATE_ASSERT(capacity <= UINT32_MAX);
+    std::unique_ptr<Segment> segment;
+    if (!spare.empty() && spare.back()->capacity == capacity) {
+        segment = std::move(spare.back());
+        spare.pop_back();
+    } else {
+        segment = std::make_unique<Segment>();
+        segment->capacity = static_cast<std::uint32_t>(capacity);
+        segment->pool = this;
+        segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity);
+        memory_bytes_ += capacity;
+    }
+    segment->used = 0;
+    return SegmentRef(segment.release());
+}
+
+void SegmentPool::recycle(Segment* segment) noexcept {
+    std::unique_ptr<Segment> owned(segment);
+    if (owned->left_behind) {
+        memory_bytes_ -= owned->capacity;
+        return;
+    }
+    // Neither push_back allocates: there is room since construction.
+    if (owned->capacity == segment_bytes_ && spare_.size() < spare_max) {
+        return spare_.push_back(std::move(owned));
+    }
+    if (owned->capacity == small_bytes && small_spare_.size() < small_spare_max) {
+        return small_spare_.push_back(std::move(owned));
+    }
+    memory_bytes_ -= owned->capacity;
 }
 
 Slice SegmentLog::commit(std::size_t bytes) noexcept {
@@ -46,34 +87,12 @@ Slice SegmentLog::commit(std::size_t bytes) noexcept {
 }
 
 void SegmentLog::open_segment(std::size_t bytes_min) {
-    TELEGATE_ASSERT(bytes_min <= UINT32_MAX);
+    const bool small = first_ == First::small && current_.get() == nullptr;
     current_.reset();  // first, so that a segment nobody reads is the one taken next
-    std::unique_ptr<Segment> segment;
-    if (bytes_min <= segment_bytes_ && !spare_.empty()) {
-        segment = std::move(spare_.back());
-        spare_.pop_back();
-    } else {
-        const std::size_t capacity = std::max(segment_bytes_, bytes_min);
-        segment = std::make_unique<Segment>();
-        segment->capacity = static_cast<std::uint32_t>(capacity);
-        segment->log = this;
-        segment->bytes = std::make_unique_for_overwrite<std::byte[]>(capacity);
-        memory_bytes_ += capacity;
-    }
-    segment->used = 0;
-    segment->start = end_;
-    end_ += segment->capacity;
+    current_ = small ? pool_.take_small(bytes_min) : pool_.take(bytes_min);
+    current_->start = end_;
+    end_ += current_->capacity;
     ++segments_opened_;
-    current_ = SegmentRef(segment.release());
-}
-
-void SegmentLog::recycle(Segment* segment) noexcept {
-    std::unique_ptr<Segment> owned(segment);
-    if (owned->capacity == segment_bytes_ && spare_.size() < spare_segments_max) {
-        spare_.push_back(std::move(owned));  // never allocates: reserved at construction
-        return;
-    }
-    memory_bytes_ -= owned->capacity;
 }
 
 }  // namespace telegate

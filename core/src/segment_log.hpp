@@ -7,14 +7,17 @@
 
 namespace telegate {
 
-/// A stretch of the log: finished wire bytes that any number of readers send from. Held by SegmentRef.
+class SegmentPool;
+
+/// A stretch of a log: finished wire bytes that any number of readers send from. Held by SegmentRef.
 struct Segment {
-    std::uint64_t start;     // position of its first byte in the log
-    std::uint32_t capacity;  // bytes
+    std::uint64_t start = 0;     // position of its first byte in the log
+    std::uint32_t capacity = 0;  // bytes
     std::uint32_t used = 0;
     std::uint32_t refs = 0;  // not atomic: one thread owns the log and all its readers
-    class SegmentLog* log;
-    std::unique_ptr<std::byte[]> bytes;
+    SegmentPool* pool = nullptr;
+    std::shared_ptr<std::byte[]> bytes;  // shared only where another thread may still read after the pool has gone
+    bool left_behind = false;            // another thread may still read it: never to be written again
 };
 
 /// Keeps a segment alive.
@@ -42,45 +45,81 @@ struct Slice {
     std::uint32_t end;
 };
 
-/// Every message once, as wire bytes, in segments that are reused when their last reader is done.
+/// Segments that nobody refers to any more, kept for the logs of one socket. Outlives them and all their readers.
 ///
-/// Threads: one, the io thread.
-/// Limits:  holds only what readers still refer to, plus the segment being filled and spare_segments_max spare ones.
-///          Readers keep that bounded by giving up what lies more than their limit behind end().
-/// Failure: prepare() may throw std::bad_alloc.
-class SegmentLog {
+/// Threads: one. Limits: keeps spare_max segments of the usual size and small_spare_max small ones.
+/// Failure: take() and take_small() may throw std::bad_alloc.
+class SegmentPool {
   public:
-    explicit SegmentLog(std::size_t segment_bytes);
-    ~SegmentLog();
-    SegmentLog(const SegmentLog&) = delete;
-    SegmentLog& operator=(const SegmentLog&) = delete;
+    /// `segment_bytes`: the usual size.
+    explicit SegmentPool(std::size_t segment_bytes);
+    ~SegmentPool();
+    SegmentPool(const SegmentPool&) = delete;
+    SegmentPool& operator=(const SegmentPool&) = delete;
 
-    /// Contiguous room of at least `bytes_max` bytes at the end of the log. Opens a new segment when the present one
-    /// is too full; a message larger than a segment gets one of its own size.
-    [[nodiscard]] std::byte* prepare(std::size_t bytes_max);
-    /// Appends the first `bytes` of the room.
-    [[nodiscard]] Slice commit(std::size_t bytes) noexcept;
-
-    /// Position behind the last segment opened. It counts whole segments, so that a distance is a bound on memory.
-    [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-    /// Segments opened so far; a change tells readers to look at their limit.
-    [[nodiscard]] std::uint64_t segments_opened() const noexcept { return segments_opened_; }
+    /// A segment of the usual size, or of `bytes_min` when that is more.
+    [[nodiscard]] SegmentRef take(std::size_t bytes_min);
+    /// A segment of a few KiB when that is enough for `bytes_min`; otherwise as take().
+    [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
+    [[nodiscard]] std::size_t segment_bytes() const noexcept { return segment_bytes_; }
     /// Bytes of all segments alive, the spare ones included.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
 
   private:
     friend class SegmentRef;
-    static constexpr std::size_t spare_segments_max = 4;
+    using Spare = std::vector<std::unique_ptr<Segment>>;
+    static constexpr std::size_t spare_max = 16;
+    static constexpr std::size_t small_bytes = 4 * 1024;
+    static constexpr std::size_t small_spare_max = 64;
 
-    void open_segment(std::size_t bytes_min);
+    [[nodiscard]] SegmentRef take_from(Spare& spare, std::size_t capacity);
     void recycle(Segment* segment) noexcept;
 
     const std::size_t segment_bytes_;
+    Spare spare_;
+    Spare small_spare_;
+    std::size_t memory_bytes_ = 0;
+};
+
+/// Messages in order, each once, as wire bytes, in segments that are reused when their last reader is done.
+///
+/// Threads: one, the io thread.
+/// Limits:  holds only what readers still refer to, plus the segment being filled. Readers keep that bounded by giving
+///          up what lies more than their limit behind end().
+/// Failure: prepare() may throw std::bad_alloc.
+class SegmentLog {
+  public:
+    /// What a log that has no segment begins with. Small: so that a thousand logs with one message each stay small.
+    enum class First : std::uint8_t { usual, small };
+
+    explicit SegmentLog(SegmentPool& pool, First first = First::usual) noexcept : pool_(pool), first_(first) {}
+
+    /// Contiguous room of at least `bytes_max` bytes at the end of the log. Opens a new segment when the present one
+    /// is too full; a message larger than a segment gets one of its own size.
+    [[nodiscard]] std::byte* prepare(std::size_t bytes_max) {
+        if (current_.get() == nullptr || current_->capacity - current_->used < bytes_max) {
+            open_segment(bytes_max);
+        }
+        return current_->bytes.get() + current_->used;
+    }
+    /// Appends the first `bytes` of the room.
+    [[nodiscard]] Slice commit(std::size_t bytes) noexcept;
+    /// Lets go of the segment being filled: for a log that is idle.
+    void release() noexcept { current_.reset(); }
+
+    /// Position behind the last segment opened. It counts whole segments, so that a distance is a bound on memory.
+    [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+    /// Segments opened so far; a change tells readers to look at their limit.
+    [[nodiscard]] std::uint64_t segments_opened() const noexcept { return segments_opened_; }
+
+  private:
+    void open_segment(std::size_t bytes_min);
+
+    SegmentPool& pool_;
+    const First first_;
     SegmentRef current_;
-    std::vector<std::unique_ptr<Segment>> spare_;
     std::uint64_t end_ = 0;
     std::uint64_t segments_opened_ = 0;
-    std::size_t memory_bytes_ = 0;
 };
 
 }  // namespace telegate

@@ -2,63 +2,147 @@
 
 #include "core/limits.hpp"
 
-#include <sys/socket.h>
-
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <utility>
+#include <system_error>
 
 namespace telegate {
+
+using namespace std::chrono;
+
 namespace {
 
-std::string_view as_text(zmtp::Bytes bytes) noexcept {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+/// What a peer sent before it was lost waits this long for the owner to take it. Without end, an owner that waits for
+/// room before it takes more would wait for ever.
+constexpr milliseconds untaken_time_max{1'000};
 
 }  // namespace
 
 Session::Session(SessionContext& context, Arrival arrival)
     : context_(context),
-      descriptor_(context.io),
-      deadline_(context.io),
+      stream_(std::move(arrival.stream)),
       id_(arrival.id),
       endpoint_(std::move(arrival.endpoint)),
-      peer_(std::move(arrival.peer)),
-      handshake_(std::in_place, zmtp::HandshakeOptions{zmtp::SocketType::pub, {}}),
-      decoder_(limits::frame_bytes_max),
-      subscriptions_total_(context.subscriptions),
-      backlog_(limits::backlog_runs_max) {
-    descriptor_.assign(arrival.descriptor.get());
-    (void)arrival.descriptor.release();  // ours only now: assign() throws when the system can watch no more
+      peer_text_(stream_->peer()),
+      address_(stream_->address()),
+      initiator_(arrival.initiator),
+      keep_outbox_(arrival.keep_outbox),
+      outbox_(std::move(arrival.outbox)),
+      identity_(std::move(arrival.alias)),
+      started_(steady_clock::now()),
+      // A peer in this process cannot vanish unseen.
+      heartbeat_(stream_->stays_in_process() ? milliseconds(0) : context.options.heartbeat_interval,
+                 context.options.heartbeat_timeout),
+      input_(context.buffers),
+      receiver_(context.options.message_bytes_max, context.options.frames_per_message_max),
+      sender_(*outbox_),
+      alive_(std::make_shared<char>()) {
+    // What never leaves the process needs no guard.
+    handshake_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
+                                              stream_->stays_in_process() ? Security{} : context.options.security});
+    stream_->watch([this] { on_readable(); }, [this] { on_writable(); });
 }
 
-void Session::start() {
-    deadline_.expires_after(context_.handshake_time_max);
-    deadline_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-        if (!error && self->state_ == State::handshake) {
-            self->close("no handshake in time");
-        }
-    });
-    control_ = handshake_->take_output();
-    flush();
-    if (state_ != State::closed) {
-        wait_readable();
+Session::~Session() {
+    if (context_.last_taken == this) {
+        context_.last_taken = nullptr;
     }
 }
 
-bool Session::matches(std::string_view topic) const noexcept {
-    return state_ == State::open && subscriptions_.matches(topic);
+void Session::start() {
+    sender_.add_raw(handshake_->take_output());
+    flush();
+    if (state_ != State::closed) {
+        stream_->wait_readable();
+    }
 }
 
-bool Session::add(const Slice& message) {
-    ++matched_;
-    dropped_ += backlog_.add(message);
-    return !std::exchange(dirty_, true);
+/// Feeds what has arrived to the handshake.
+void Session::shake_hands() {
+    const Bytes unread = input_.unread();
+    Bytes left = unread;
+    const zmtp::Handshake::Status status = handshake_->feed(left);
+    input_.consume(unread.size() - left.size());
+    if (status == zmtp::Handshake::Status::violation) {
+        return close(handshake_->fault());
+    }
+    sender_.add_raw(handshake_->take_output());
+    if (status == zmtp::Handshake::Status::done) {
+        open();
+    } else if (sender_.has_control()) {
+        flush();
+    }
 }
 
-void Session::give_up_before(std::uint64_t log_position) {
-    dropped_ += backlog_.give_up_before(log_position);
+void Session::open() {
+    peer_ = handshake_->peer();
+    cipher_ = handshake_->take_cipher();
+    handshake_.reset();
+    receiver_.set_cipher(cipher_.get());
+    sender_.begin_messages(cipher_.get());
+    if (identity_.empty()) {
+        identity_ = peer_.identity;
+    }
+    heartbeat_.start(steady_clock::now());
+    state_ = State::open;
+    context_.events.opened(*this);
+    flush();
+    if (state_ != State::open) {
+        return;
+    }
+    if (input_.unread().empty()) {
+        input_.release();
+        stream_->wait_readable();
+    } else {
+        tell_readable();  // it came behind the handshake
+    }
+}
+
+void Session::on_writable() {
+    waiting_writable_ = false;
+    flush();
+}
+
+void Session::flush() {
+    dirty_ = false;
+    if (waiting_writable_ || stream_ended_ || write_error_ != 0 || state_ == State::closed) {
+        return;
+    }
+    was_full_ = was_full_ || outbox_->backlog().bytes() > context_.options.backlog_bytes_max / 2;
+    switch (sender_.write(*stream_, limits::write_bytes_per_turn)) {
+        case Sender::Status::done: end_stream_when_drained(); break;
+        case Sender::Status::full:
+        case Sender::Status::partial:  // goes on in a later turn of the loop
+            waiting_writable_ = true;
+            stream_->wait_writable();
+            break;
+        case Sender::Status::failed: return stop_writing(sender_.error());
+    }
+    const bool has_room = outbox_->backlog().bytes() <= context_.options.backlog_bytes_max / 2;
+    if ((was_full_ || outbox_->refused()) && has_room && context_.events.room && !room_posted_) {
+        room_posted_ = true;
+        later(&Session::tell_room);  // not from here: whoever hears it may well send and flush
+    }
+}
+
+/// What has arrived before is still to be read; the reading finds the end, and closes.
+void Session::stop_writing(int error) {
+    write_error_ = error;
+    write_failed_ = steady_clock::now();
+    if (state_ == State::draining) {
+        close_by_error(error);
+    } else {
+        tell_readable_later();
+    }
+}
+
+void Session::tell_room() {
+    room_posted_ = false;
+    was_full_ = false;
+    outbox_->end_refusal();
+    if (state_ == State::open) {
+        context_.events.room(*this);
+    }
 }
 
 void Session::drain() {
@@ -66,232 +150,130 @@ void Session::drain() {
         close("shutdown");
     } else if (state_ == State::open) {
         state_ = State::draining;
+        if (write_error_ != 0) {
+            return close_by_error(write_error_);
+        }
+        stream_->wait_readable();
         flush();
-        end_stream_when_drained();
+    }
+}
+
+void Session::end_stream_when_drained() {
+    if (state_ == State::draining) {
+        stream_ended_ = true;
+        // The peer reads to the end, then closes its side; closing ours first could discard what it has not read.
+        stream_->end_writing();
     }
 }
 
 void Session::close(std::string_view why) {
+    close_as(Ending::other, why);
+}
+
+void Session::close_as(Ending ending, std::string_view why) {
     if (state_ == State::closed) {
         return;
     }
     state_ = State::closed;
-    dropped_ += backlog_.give_up_all();
-    deadline_.cancel();
-    ErrorCode ignored;
-    descriptor_.close(ignored);
-    context_.ended(*this, why);
+    ending_ = ending;
+    if (keep_outbox_) {
+        outbox_->restart_partial();
+    } else {
+        outbox_->give_up_all();
+    }
+    context_.events.ended(*this, why);
 }
 
-SubscriberStatus Session::status() const {
-    SubscriberStatus status;
+void Session::close_by_error(int error) {
+    if (error == EPIPE || error == ECONNRESET) {
+        close("peer left");
+    } else {
+        close(std::generic_category().message(error));
+    }
+}
+
+void Session::tick(steady_clock::time_point now) {
+    if (ahead_.empty()) {
+        input_.release();  // of an earlier turn's batch
+    }
+    look_ahead();
+    if (state_ == State::handshake && now - started_ >= context_.options.handshake_time_max) {
+        close("no handshake in time");
+    } else if (state_ == State::open && write_error_ != 0 && now - write_failed_ >= untaken_time_max) {
+        close_by_error(write_error_);
+    } else if (state_ == State::open) {
+        switch (heartbeat_.look(now, {bytes_received_, readable_told_})) {
+            case Heartbeat::Look::fine: break;
+            case Heartbeat::Look::closer: judge_quiet_peer(now); break;
+            case Heartbeat::Look::silent: close_as(Ending::silence, "silent");
+        }
+    }
+}
+
+void Session::judge_quiet_peer(steady_clock::time_point now) {
+    Heartbeat::Signs signs;
+    signs.bytes_written = sender_.bytes_written();
+    signs.unacknowledged = std::min<std::uint64_t>(stream_->unacknowledged_bytes(), signs.bytes_written);
+    signs.has_backlog = !outbox_->backlog().empty();
+    if (signs.has_backlog || signs.unacknowledged > 0) {
+        const std::int64_t ago_ms = stream_->acknowledged_ms_ago();
+        signs.acknowledged_ago = ago_ms < 0 ? std::nullopt : std::optional(milliseconds(ago_ms));
+    }
+    switch (heartbeat_.judge(now, signs)) {
+        case Heartbeat::Verdict::fine: break;
+        case Heartbeat::Verdict::ping: send_ping(now); break;
+        case Heartbeat::Verdict::silent: close_as(Ending::silence, "silent");
+    }
+}
+
+void Session::send_ping(steady_clock::time_point now) {
+    std::size_t wire_bytes = 0;
+    if (!sender_.has_control()) {  // otherwise nothing has gone out since the last one
+        constexpr milliseconds::rep ttl_max = 650;
+        const auto ttl = std::min(context_.options.heartbeat_timeout.count() / 100, ttl_max);
+        command_.clear();
+        zmtp::append_ping(command_, static_cast<std::uint16_t>(ttl), {});
+        if (sender_.add_control(command_)) {
+            wire_bytes = cipher_ == nullptr ? command_.size() : zmtp::CurveCipher::sealed_bytes(command_.size() - 2);
+            heartbeat_.ping_left(steady_clock::now());
+        }
+    }
+    heartbeat_.ping_sent(now, wire_bytes);
+    flush();
+}
+
+PeerStatus Session::status() const {
+    PeerStatus status;
     status.id = id_;
     status.endpoint = endpoint_;
-    status.peer = peer_;
-    status.subscriptions = subscriptions_.some(subscriptions_shown_max);
-    status.subscriptions_count = subscriptions_.size();
-    status.matched = matched_;
-    status.sent = sent_;
-    status.dropped = dropped_;
-    status.pending = backlog_.messages();
-    status.backlog_bytes = backlog_.bytes();
+    status.peer = peer_text_;
+    status.identity = identity_;
+    status.socket_type = zmtp::to_string(peer_.socket_type);
+    status.mechanism = cipher_ == nullptr ? "NULL" : "CURVE";
+    if (peer_.curve_key) {
+        status.curve_key = to_z85(*peer_.curve_key);
+    }
+    status.zmtp_minor = peer_.minor;
+    status.matched = outbox_->matched();
+    status.sent = outbox_->sent();
+    status.dropped = outbox_->dropped();
+    status.pending = outbox_->backlog().messages();
+    status.backlog_bytes = outbox_->backlog().bytes();
+    status.received = received_;
+    status.bytes_sent = sender_.bytes_written();
+    status.bytes_received = bytes_received_;
+    status.silent = heartbeat_.silent(steady_clock::now(), bytes_received_);
+    status.round_trip = heartbeat_.round_trip();
     return status;
 }
 
-void Session::wait_readable() {
-    descriptor_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const ErrorCode& error) {
-        if (!error && self->state_ != State::closed) {
-            self->on_readable();
+/// In a later turn of the loop, unless we have gone by then.
+void Session::later(void (Session::*call)()) {
+    context_.reactor.post([this, call, alive = std::weak_ptr<void>(alive_)] {
+        if (!alive.expired()) {
+            (this->*call)();
         }
     });
-}
-
-void Session::wait_writable() {
-    if (std::exchange(waiting_writable_, true)) {
-        return;
-    }
-    descriptor_.async_wait(Descriptor::wait_write, [self = shared_from_this()](const ErrorCode& error) {
-        self->waiting_writable_ = false;
-        if (!error && self->state_ != State::closed) {
-            self->flush();
-            self->end_stream_when_drained();
-        }
-    });
-}
-
-void Session::on_readable() {
-    std::vector<std::byte>& buffer = context_.receive_buffer;
-    for (std::size_t received = 0; received < limits::read_bytes_per_turn && state_ != State::closed;) {
-        const ssize_t bytes = ::recv(descriptor_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-        if (bytes == 0) {
-            return close("peer left");
-        }
-        if (bytes < 0) {
-            if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                break;
-            }
-            return close(std::strerror(errno));
-        }
-        received += static_cast<std::size_t>(bytes);
-        receive(zmtp::Bytes(buffer.data(), static_cast<std::size_t>(bytes)));
-    }
-    if (state_ != State::closed) {
-        wait_readable();
-    }
-}
-
-void Session::receive(zmtp::Bytes input) {
-    if (state_ == State::handshake) {
-        shake_hands(input);
-    }
-    while (!input.empty() && (state_ == State::open || state_ == State::draining)) {
-        switch (decoder_.feed(input)) {
-            case zmtp::FeedStatus::need_more: break;
-            case zmtp::FeedStatus::frame_ready: on_frame(decoder_.frame()); break;
-            case zmtp::FeedStatus::violation: return close(decoder_.fault());
-        }
-    }
-    if (state_ != State::closed && !control_.empty()) {
-        flush();
-    }
-}
-
-void Session::shake_hands(zmtp::Bytes& input) {
-    const zmtp::Handshake::Status status = handshake_->feed(input);
-    if (status == zmtp::Handshake::Status::violation) {
-        return close(handshake_->fault());
-    }
-    const std::vector<std::byte> output = handshake_->take_output();
-    control_.insert(control_.end(), output.begin(), output.end());
-    if (status == zmtp::Handshake::Status::done) {
-        handshake_.reset();
-        deadline_.cancel();
-        state_ = State::open;
-        context_.opened(*this);
-    }
-}
-
-void Session::on_frame(const zmtp::Frame& frame) {
-    if (const auto subscription = zmtp::parse_subscription(frame)) {
-        on_subscription(*subscription);
-    } else if (frame.is_command()) {
-        on_command(frame);
-    }
-    // Anything else is data sent upstream to a publisher, which nobody here reads.
-}
-
-void Session::on_command(const zmtp::Frame& frame) {
-    const auto command = zmtp::parse_command(frame.body);
-    if (!command) {
-        return close("malformed command");
-    }
-    if (command->name == "PING") {
-        const auto ping = zmtp::parse_ping(command->data);
-        if (!ping) {
-            return close("malformed PING");
-        }
-        if (control_.size() > limits::control_bytes_max) {
-            flush();  // a burst that came in one piece is no fault; what the socket does not take is
-        }
-        if (control_.size() > limits::control_bytes_max) {
-            return close("does not read its PONGs");
-        }
-        zmtp::append_pong(control_, ping->context);
-    } else if (command->name == "ERROR" || command->name == "READY") {
-        return close("handshake command after the handshake");
-    }
-    // Unknown commands are skipped, as libzmq does, so that newer peers can talk to us.
-}
-
-void Session::on_subscription(const zmtp::Subscription& subscription) {
-    const std::string_view prefix = as_text(subscription.prefix);
-    bool changed = false;
-    if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
-        const auto result = subscriptions_.insert(prefix);
-        context_.subscriptions_refused += result == SubscriptionSet::Insert::refused ? 1 : 0;
-        changed = result == SubscriptionSet::Insert::added;
-    } else {
-        changed = subscriptions_.erase(prefix);
-    }
-    if (changed) {
-        context_.subscriptions_changed();
-    }
-}
-
-void Session::flush() {
-    dirty_ = false;
-    if (waiting_writable_ || stream_ended_ || state_ == State::closed) {
-        return;
-    }
-    std::size_t budget = limits::write_bytes_per_turn;
-    while (!(control_.empty() && backlog_.empty())) {
-        if (budget == 0) {
-            return wait_writable();  // comes back in the next turn of the loop
-        }
-        if (!send_once(budget)) {
-            return;
-        }
-    }
-}
-
-/// One gather write. False when the socket is full, and then waiting, or dead.
-bool Session::send_once(std::size_t& budget) {
-    std::array<iovec, gather_max> parts;
-    std::size_t count = 0;
-    if (!control_.empty() && backlog_.at_boundary()) {
-        parts[count++] = {control_.data() + control_sent_, control_.size() - control_sent_};
-    }
-    const std::size_t first_of_backlog = count;
-    count += backlog_.gather(std::span(parts).subspan(count));
-    if (!control_.empty() && !backlog_.at_boundary()) {
-        count = 1;  // only the rest of the message under way, then the command's turn comes
-        parts[first_of_backlog].iov_len = backlog_.bytes_to_boundary();
-    }
-    std::size_t wanted = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        wanted += parts[i].iov_len;
-    }
-    msghdr header{};
-    header.msg_iov = parts.data();
-    header.msg_iovlen = count;
-    const ssize_t written = ::sendmsg(descriptor_.native_handle(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (written < 0) {
-        if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            wait_writable();
-        } else {
-            close(errno == EPIPE || errno == ECONNRESET ? "peer left" : std::strerror(errno));
-        }
-        return false;
-    }
-    const auto bytes = static_cast<std::size_t>(written);
-    sent(bytes);
-    budget -= std::min(budget, bytes);
-    if (bytes < wanted) {
-        wait_writable();
-        return false;
-    }
-    return true;
-}
-
-void Session::sent(std::size_t bytes) {
-    if (!control_.empty() && backlog_.at_boundary()) {
-        const std::size_t part = std::min(bytes, control_.size() - control_sent_);
-        control_sent_ += part;
-        bytes -= part;
-        if (control_sent_ == control_.size()) {
-            control_.clear();
-            control_sent_ = 0;
-        }
-    }
-    sent_ += backlog_.consume(bytes);
-}
-
-void Session::end_stream_when_drained() {
-    if (state_ == State::draining && !stream_ended_ && control_.empty() && backlog_.empty()) {
-        stream_ended_ = true;
-        // The peer reads to the end, then closes its side; closing ours first could discard what it has not read.
-        ::shutdown(descriptor_.native_handle(), SHUT_WR);
-    }
 }
 
 }  // namespace telegate

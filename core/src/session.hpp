@@ -1,12 +1,18 @@
 #pragma once
 
-#include "asio_types.hpp"
-#include "backlog.hpp"
-#include "core/publisher.hpp"
-#include "subscription_set.hpp"
-#include "transport/unique_fd.hpp"
+#include "core/message.hpp"
+#include "core/monitor.hpp"
+#include "core/reactor.hpp"
+#include "core/socket_options.hpp"
+#include "heartbeat.hpp"
+#include "input.hpp"
+#include "outbox.hpp"
+#include "receiver.hpp"
+#include "sender.hpp"
+#include "transport/stream.hpp"
 #include "zmtp/handshake.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,101 +20,174 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
 
 class Session;
 
-/// What all sessions of one publisher share, and how they report to it.
-struct SessionContext {
-    net::io_context& io;
-    std::vector<std::byte> receive_buffer;  // used within one turn only
-    std::chrono::milliseconds handshake_time_max;
-    std::shared_ptr<std::size_t> subscriptions = std::make_shared<std::size_t>(0);  // of all sessions
-    std::uint64_t subscriptions_refused = 0;
-    std::function<void(Session&)> opened;
-    std::function<void()> subscriptions_changed;
-    /// The last call that a session makes.
+/// How the sessions of one socket report to it. Called from within the session's turns; the session stays alive during
+/// the call, whatever the call does.
+struct SessionEvents {
+    std::function<void(Session&)> opened;    // the handshake is done: peer() is known, take() and outbox() are usable
+    std::function<void(Session&)> readable;  // something arrived: call take() now or later
+    /// A command that is not the session's own business (SUBSCRIBE, CANCEL); called from within take().
+    std::function<void(Session&, const zmtp::Command&)> command;
+    std::function<void(Session&)> room;  // the outbox was over half its limit, or full, and is not any more
+    /// The last call that a session makes. `why`: a few words.
     std::function<void(Session&, std::string_view why)> ended;
 };
 
-/// One subscriber: handshake, its subscriptions, its backlog and its socket.
+/// What all sessions of one socket share.
+struct SessionContext {
+    Reactor& reactor;
+    const SocketOptions& options;
+    zmtp::SocketType socket_type;
+    SessionEvents events;
+    BufferPool& buffers;
+    Session* last_taken = nullptr;  // whose receive buffer the last batch lies in; the session's own business
+};
+
+/// One peer: its stream, handshake, heartbeat, what it sends and what is sent to it.
 ///
 /// Threads: the reactor's.
-/// Limits:  control_bytes_max for answers it does not read; the backlog's own; budgets per turn in limits.hpp.
-/// Failure: any error, violation or end of stream closes it, with a few words why; nothing else is affected.
-class Session final : public std::enable_shared_from_this<Session> {
+/// Limits:  see limits.hpp: one receive buffer, control_bytes_max, the outbox's own; budgets per turn.
+/// Failure: any error, violation, silence or end of stream closes it, with a few words why; nothing else is affected.
+class Session {
   public:
     enum class State : std::uint8_t { handshake, open, draining, closed };
 
     /// Where it came from.
     struct Arrival {
-        UniqueFd descriptor;
+        std::unique_ptr<Stream> stream;
         std::uint64_t id = 0;
-        std::string endpoint;
-        std::string peer;
+        std::string endpoint;            // of ours
+        std::string alias;               // identity to know it by instead of its own; empty for none
+        std::shared_ptr<Outbox> outbox;  // never null; may hold messages from before
+        bool initiator = false;          // we connected
+        bool keep_outbox = false;        // another connection will go on with what close() leaves in it
     };
+    /// Why it was closed, where that is counted.
+    enum class Ending : std::uint8_t { other, violation, silence };
 
-    /// Throws boost::system::system_error when the event loop cannot watch one more descriptor.
+    /// Throws std::system_error when the event loop cannot watch one more descriptor.
     Session(SessionContext& context, Arrival arrival);
+    ~Session();
 
+    /// Sends the greeting and begins to read.
     void start();
-    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-    /// Whether the handshake was finished, so that it counts as a subscriber.
-    [[nodiscard]] bool was_open() const noexcept { return !handshake_.has_value(); }
-    [[nodiscard]] bool matches(std::string_view topic) const noexcept;
 
-    /// One more message to send; flush() sends it. True when this is the first since the last flush().
-    bool add(const Slice& message);
-    /// Writes what the socket takes.
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    [[nodiscard]] State state() const noexcept { return state_; }
+    [[nodiscard]] bool initiator() const noexcept { return initiator_; }
+    [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+    [[nodiscard]] const std::string& peer_text() const noexcept { return peer_text_; }
+    [[nodiscard]] const std::string& address() const noexcept { return address_; }
+    /// Whether the handshake was finished.
+    [[nodiscard]] bool was_open() const noexcept { return !handshake_.has_value(); }
+    /// After close().
+    [[nodiscard]] Ending ending() const noexcept { return ending_; }
+    [[nodiscard]] const zmtp::PeerInfo& peer() const noexcept { return peer_; }
+    /// What Router knows it by; set by Router when the peer told none.
+    [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
+    void set_identity(std::string identity) { identity_ = std::move(identity); }
+    [[nodiscard]] const std::shared_ptr<Outbox>& outbox() const noexcept { return outbox_; }
+
+    enum class TakeStatus : std::uint8_t {
+        idle,  // nothing is left, as far as is known; readable comes again by itself
+        more,  // the turn's budget is used up; readable comes again in the next turn
+    };
+    /// Adds whole messages that have arrived to `batch`, reading from the stream as far as one turn's budget goes. What
+    /// the batch shows lasts until the next take() of any session of the socket, or turn of the reactor. Stops after
+    /// one receive buffer when it has got something. May end the session.
+    TakeStatus take(MessageBatch& batch);
+
+    /// True when this is the first since the last flush(): the caller then sees to it that flush() comes.
+    [[nodiscard]] bool mark_dirty() noexcept { return !std::exchange(dirty_, true); }
+    /// Writes what the stream takes.
     void flush();
-    void give_up_before(std::uint64_t log_position);
     /// Sends what is pending, then ends the stream and waits for the peer to do the same.
     void drain();
     void close(std::string_view why);
 
-    [[nodiscard]] SubscriberStatus status() const;
+    /// Looks at the deadlines: handshake, heartbeat, the peer's TTL. Called every few hundred milliseconds.
+    void tick(std::chrono::steady_clock::time_point now);
+
+    /// Without subscriptions.
+    [[nodiscard]] PeerStatus status() const;
     [[nodiscard]] std::size_t index() const noexcept { return index_; }
     void set_index(std::size_t index) noexcept { index_ = index; }
 
   private:
-    static constexpr std::size_t subscriptions_shown_max = 16;
-    static constexpr std::size_t gather_max = 64;
-
-    void wait_readable();
-    void wait_writable();
-    void on_readable();
-    void receive(zmtp::Bytes input);
-    void shake_hands(zmtp::Bytes& input);
-    void on_frame(const zmtp::Frame& frame);
-    void on_command(const zmtp::Frame& frame);
-    void on_subscription(const zmtp::Subscription& subscription);
-    bool send_once(std::size_t& budget);
-    void sent(std::size_t bytes);
+    // Life: session.cpp
+    void shake_hands();
+    void open();
+    void on_writable();
+    void stop_writing(int error);
+    void tell_room();
     void end_stream_when_drained();
+    void judge_quiet_peer(std::chrono::steady_clock::time_point now);
+    void send_ping(std::chrono::steady_clock::time_point now);
+    void close_as(Ending ending, std::string_view why);
+    void close_by_error(int error);
+    void later(void (Session::*call)());
+
+    // What comes in: session_input.cpp
+    void on_readable();
+    void read_handshake();
+    [[nodiscard]] bool read();
+    void discard_input();
+    void tell_readable();
+    void tell_readable_later();
+    void on_posted();
+    TakeStatus fill(MessageBatch& batch);
+    TakeStatus give_ahead(MessageBatch& batch);
+    void look_ahead();
+    void begin_turn() noexcept;
+    void on_command(Bytes body);
+    void on_ping(Bytes data);
 
     SessionContext& context_;
-    Descriptor descriptor_;
-    Timer deadline_;  // of the handshake
+    const std::unique_ptr<Stream> stream_;
     const std::uint64_t id_;
     const std::string endpoint_;
-    const std::string peer_;
+    const std::string peer_text_;
+    const std::string address_;
+    const bool initiator_;
+    const bool keep_outbox_;
+    const std::shared_ptr<Outbox> outbox_;
     State state_ = State::handshake;
-    std::size_t index_ = 0;  // in the publisher's list
+    Ending ending_ = Ending::other;
+    std::size_t index_ = 0;  // in the socket's list
+    std::string identity_;
+    zmtp::PeerInfo peer_;
     std::optional<zmtp::Handshake> handshake_;
-    zmtp::FrameDecoder decoder_;
-    const std::shared_ptr<std::size_t> subscriptions_total_;
-    SubscriptionSet subscriptions_{*subscriptions_total_};
-    std::vector<std::byte> control_;  // commands of ours that wait for a message boundary
-    std::size_t control_sent_ = 0;
-    Backlog backlog_;
-    std::uint64_t matched_ = 0;
-    std::uint64_t sent_ = 0;
-    std::uint64_t dropped_ = 0;
-    bool dirty_ = false;  // added to since the last flush()
+    std::unique_ptr<zmtp::CurveCipher> cipher_;
+    std::chrono::steady_clock::time_point started_;
+    Heartbeat heartbeat_;
+
+    Input input_;
+    Receiver receiver_;
+    MessageBatch ahead_;       // taken by look_ahead(), for the next take()
+    bool is_untaken_ = false;  // readable was told before the last tick() already
+    std::uint64_t received_ = 0;
+    std::uint64_t bytes_received_ = 0;
+    std::size_t bytes_left_ = 0;    // of this turn's budget
+    std::size_t frames_left_ = 0;   // of this turn's budget
+    bool readable_told_ = false;    // and take() has not been called
+    bool readable_posted_ = false;  // a call that will reset the budgets and tell
+
+    Sender sender_;
+    std::vector<std::byte> command_;  // of ours, being made
+    bool dirty_ = false;
     bool waiting_writable_ = false;
     bool stream_ended_ = false;  // by us
+    int write_error_ = 0;        // of a stream that takes no more, but may have something to read
+    std::chrono::steady_clock::time_point write_failed_{};  // when, with write_error_
+    bool was_full_ = false;                                 // over half, since room was last told
+    bool room_posted_ = false;
+    const std::shared_ptr<void> alive_;  // for a posted call that comes after we have gone
 };
 
 }  // namespace telegate

@@ -14,11 +14,6 @@ namespace {
 /// Descriptors that subscribers leave to REST, drivers and the rest of the process.
 constexpr std::size_t descriptors_kept = 192;
 
-std::string subscriber_text(const SubscriberStatus& subscriber) {
-    return "id=" + std::to_string(subscriber.id) + " endpoint=" + subscriber.endpoint + " peer=\"" + subscriber.peer +
-           "\"";
-}
-
 std::string books_text(const Books& books) {
     return "sampled=" + std::to_string(books.sampled) + " published=" + std::to_string(books.published) +
            " filtered=" + std::to_string(books.filtered) + " queued=" + std::to_string(books.queued) +
@@ -32,6 +27,7 @@ std::string books_text(const Books& books) {
 
 Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
     : log_(log),
+      peer_log_(log),
       epoch_ms_(clock_.utc_now_ns() / 1'000'000),
       started_at_(clock_.mono_now()),
       ledger_(plan.devices.size(), channels_),
@@ -41,6 +37,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_),
       rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
+    publisher_.set_monitor([this](const MonitorEvent& event) { peer_log_.note(event); });
     for (const Endpoint& endpoint : plan.publish) {
         publisher_.bind(endpoint);
     }
@@ -61,18 +58,6 @@ PublisherOptions Gateway::publisher_options() {
     PublisherOptions options;
     const std::size_t descriptors = raise_descriptor_limit();
     options.sessions_max = std::min(options.sessions_max, descriptors - std::min(descriptors / 2, descriptors_kept));
-    options.on_subscriber = [this](const SubscriberStatus& subscriber) {
-        log_.info_limited("connected", "subscriber connected " + subscriber_text(subscriber));
-    };
-    options.on_leave = [this](const SubscriberStatus& subscriber, std::string_view why) {
-        log_.info_limited(why, "subscriber left " + subscriber_text(subscriber) + " why=\"" + std::string(why) +
-                                   "\" matched=" + std::to_string(subscriber.matched) + " sent=" +
-                                   std::to_string(subscriber.sent) + " dropped=" + std::to_string(subscriber.dropped));
-    };
-    options.on_refused = [this](std::string_view peer, std::string_view why) {
-        log_.warn_limited(why,
-                          "connection refused peer=\"" + std::string(peer) + "\" why=\"" + std::string(why) + "\"");
-    };
     return options;
 }
 

@@ -10,6 +10,7 @@
 #include "device/sampler.hpp"
 #include "device/sampling_thread.hpp"
 #include "log.hpp"
+#include "peer_log.hpp"
 #include "plan.hpp"
 #include "pump.hpp"
 #include "rest_server.hpp"
@@ -64,7 +65,7 @@ class Gateway {
 
   private:
     void add_devices(std::vector<PlannedDevice> devices);
-    [[nodiscard]] PublisherOptions publisher_options();
+    [[nodiscard]] static PublisherOptions publisher_options();
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
@@ -72,6 +73,7 @@ class Gateway {
     void log_final_books() const;
 
     Log& log_;
+    PeerLog peer_log_;
     const SystemClock clock_;
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;

@@ -9,7 +9,10 @@ std::optional<std::uint64_t> LogLimiter::admit(std::string_view cause) {
     const std::lock_guard lock(mutex_);
     auto known = causes_.find(cause);
     if (known == causes_.end()) {
-        const std::string_view name = causes_.size() < causes_max - 1 ? cause : "other";
+        if (causes_.size() >= causes_max - 1) {
+            forget_quiet(now);
+        }
+        const std::string_view name = causes_.size() < causes_max - 1 ? cause : other;
         known = causes_.try_emplace(std::string(name), Cause{now, 0, 0}).first;
     }
     Cause& entry = known->second;
@@ -23,6 +26,21 @@ std::optional<std::uint64_t> LogLimiter::admit(std::string_view cause) {
     }
     ++entry.let_in;
     return std::exchange(entry.held_back, 0);
+}
+
+void LogLimiter::forget_quiet(MonoTime now) {
+    std::uint64_t held_back = 0;
+    for (auto cause = causes_.begin(); cause != causes_.end();) {
+        if (cause->first != other && now - cause->second.first >= quiet_time) {
+            held_back += cause->second.held_back;
+            cause = causes_.erase(cause);
+        } else {
+            ++cause;
+        }
+    }
+    if (held_back > 0) {
+        causes_.try_emplace(std::string(other), Cause{now, 0, 0}).first->second.held_back += held_back;
+    }
 }
 
 }  // namespace telegate

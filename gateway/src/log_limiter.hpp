@@ -16,7 +16,7 @@ namespace telegate {
 /// Lets the same cause into the log a few times per quiet_time, so that one noisy peer cannot fill the disk.
 ///
 /// Threads: any.
-/// Limits:  causes_max causes are told apart; those beyond share one entry.
+/// Limits:  causes_max causes are told apart within quiet_time; those beyond share one entry.
 /// Failure: admit() may throw std::bad_alloc at a new cause.
 class LogLimiter {
   public:
@@ -35,6 +35,10 @@ class LogLimiter {
         std::uint32_t let_in = 0;
         std::uint64_t held_back = 0;
     };
+
+    static constexpr std::string_view other = "other";  // those beyond, and what was held back of forgotten ones
+
+    void forget_quiet(MonoTime now);
 
     const Clock& clock_;
     const std::uint32_t per_minute_;

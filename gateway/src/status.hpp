@@ -44,7 +44,7 @@ struct StatusSnapshot {
 
     std::vector<std::string> endpoints;  // as bound
     std::string rest_endpoint;
-    std::vector<SubscriberStatus> subscribers;
+    std::vector<PeerStatus> subscribers;
     PublisherTotals publisher;
 
     std::vector<ChannelStatus> channels;  // those that have had a sample, in order of appearance

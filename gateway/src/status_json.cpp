@@ -94,7 +94,7 @@ Json device_json(const DeviceStatus& device) {
     return json;
 }
 
-// The four counts that SubscriberStatus and PublisherTotals share.
+// The four counts that PeerStatus and PublisherTotals share.
 template <class Counts>
 void add_deliveries(Json& json, const Counts& counts) {
     json["matched"] = counts.matched;
@@ -104,7 +104,7 @@ void add_deliveries(Json& json, const Counts& counts) {
     json["balanced"] = counts.matched == counts.sent + counts.dropped + counts.pending;
 }
 
-Json subscriber_json(const SubscriberStatus& subscriber) {
+Json subscriber_json(const PeerStatus& subscriber) {
     Json subscriptions = Json::array();
     for (const std::string& subscription : subscriber.subscriptions) {
         subscriptions.push_back(to_readable(subscription));
@@ -116,6 +116,11 @@ Json subscriber_json(const SubscriberStatus& subscriber) {
               {"subscriptions_count", subscriber.subscriptions_count}};
     add_deliveries(json, subscriber);
     json["backlog_bytes"] = subscriber.backlog_bytes;
+    json["received"] = subscriber.received;
+    json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
+    json["mechanism"] = subscriber.mechanism;
+    json["silent_ms"] = subscriber.silent.count();
+    json["round_trip_s"] = subscriber.round_trip ? Json(to_seconds(*subscriber.round_trip)) : Json(nullptr);
     return json;
 }
 
@@ -127,10 +132,14 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"connections_refused", totals.connections_refused},
               {"accept_errors", totals.accept_errors},
               {"handshakes_failed", totals.handshakes_failed},
-              {"subscriptions_refused", totals.subscriptions_refused}};
+              {"violations", totals.violations},
+              {"silences", totals.silences},
+              {"subscriptions", totals.subscriptions},
+              {"subscriptions_refused", totals.subscriptions_refused},
+              {"received", totals.received}};
     add_deliveries(json, totals);
     Json subscribers = Json::array();
-    for (const SubscriberStatus& subscriber : snapshot.subscribers) {
+    for (const PeerStatus& subscriber : snapshot.subscribers) {
         subscribers.push_back(subscriber_json(subscriber));
     }
     json["subscribers"] = std::move(subscribers);

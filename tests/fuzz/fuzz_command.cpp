@@ -5,6 +5,7 @@
 #include "zmtp/command.hpp"
 #include "zmtp/decoder.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,7 +24,7 @@ namespace {
 
 /// The data of a whole command frame that must have this name.
 [[nodiscard]] std::vector<std::byte> data_of(const std::vector<std::byte>& frame_bytes, std::string_view name) {
-    FrameDecoder decoder(limits::frame_bytes_max);
+    FrameDecoder decoder(limits::metadata_bytes_max);
     Bytes input(frame_bytes);
     TELEGATE_ASSERT(decoder.feed(input) == FeedStatus::frame_ready && input.empty());
     TELEGATE_ASSERT(decoder.frame().is_command());
@@ -55,8 +56,16 @@ void check_ping(Bytes data) {
         TELEGATE_ASSERT(ends(data, ping->context) && ping->context.size() + 2 == data.size());
         std::vector<std::byte> pong;
         append_pong(pong, ping->context);
-        TELEGATE_ASSERT(data_of(pong, "PONG") == std::vector<std::byte>(ping->context.begin(), ping->context.end()));
+        const std::vector<std::byte> context(ping->context.begin(), ping->context.end());
+        TELEGATE_ASSERT(data_of(pong, "PONG") == context && parse_pong(context));
+
+        std::vector<std::byte> ours;
+        append_ping(ours, ping->ttl_deciseconds, ping->context);
+        const std::vector<std::byte> again = data_of(ours, "PING");
+        TELEGATE_ASSERT(parse_ping(again) && std::ranges::equal(parse_ping(again)->context, context));
+        TELEGATE_ASSERT(parse_ping(again)->ttl_deciseconds <= ping->ttl_deciseconds);
     }
+    TELEGATE_ASSERT(parse_pong(data).has_value() == (data.size() <= limits::ping_context_bytes_max));
 }
 
 void check_command(Bytes body) {
@@ -77,6 +86,22 @@ void check_subscription(const Frame& frame) {
     }
 }
 
+/// What we write is what we read, in both forms.
+void check_written_subscription(Bytes prefix) {
+    using Kind = Subscription::Kind;
+    for (const std::uint8_t minor : {std::uint8_t{0}, std::uint8_t{1}}) {
+        for (const Kind kind : {Kind::subscribe, Kind::cancel}) {
+            std::vector<std::byte> frame;
+            (kind == Kind::subscribe ? append_subscribe : append_cancel)(frame, minor, prefix);
+            FrameDecoder decoder(frame.size());
+            Bytes input(frame);
+            TELEGATE_ASSERT(decoder.feed(input) == FeedStatus::frame_ready && input.empty());
+            const auto read = parse_subscription(decoder.frame());
+            TELEGATE_ASSERT(read && read->kind == kind && std::ranges::equal(read->prefix, prefix));
+        }
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -85,6 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const Bytes body = std::as_bytes(std::span(data + 1, size - 1));
     check_subscription(Frame{data[0], body});
+    check_written_subscription(body);
     check_command(body);
     check_ready(body);
     check_ping(body);

@@ -34,6 +34,24 @@ TEST_CASE("causes without number share one place", "[gateway][log]") {
     CHECK(admitted == LogLimiter::causes_max);
 }
 
+TEST_CASE("causes of an earlier minute give their places to new ones, and what they held back is told",
+          "[gateway][log]") {
+    ManualClock clock;
+    LogLimiter limiter(clock, 1);
+    for (int i = 0; i < 100; ++i) {
+        (void)limiter.admit("old " + std::to_string(i));
+    }
+    CHECK(limiter.admit("old 0") == std::nullopt);
+    clock.advance(LogLimiter::quiet_time);
+    CHECK(limiter.admit("new 1") == 0U);
+    CHECK(limiter.admit("new 2") == 0U);
+    CHECK(limiter.admit("new 1") == std::nullopt);
+    for (int i = 3; i < 70; ++i) {
+        (void)limiter.admit("new " + std::to_string(i));
+    }
+    CHECK(limiter.admit("new 1") == std::nullopt);
+}
+
 TEST_CASE("a limiter may let in several a minute", "[gateway][log]") {
     ManualClock clock;
     LogLimiter limiter(clock, 3);

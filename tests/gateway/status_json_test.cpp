@@ -58,6 +58,45 @@ json value_of(const ChannelStatus& channel) {
     return shown(snapshot)["channels"]["last"][channel.topic]["value"];
 }
 
+PeerStatus full_subscriber() {
+    PeerStatus subscriber;
+    subscriber.id = 3;
+    subscriber.endpoint = "tcp://127.0.0.1:5556";
+    subscriber.peer = "127.0.0.1:50312";
+    subscriber.subscriptions = {"host/"};
+    subscriber.subscriptions_count = 1;
+    subscriber.matched = 50;
+    subscriber.sent = 40;
+    subscriber.dropped = 7;
+    subscriber.pending = 3;
+    subscriber.backlog_bytes = 300;
+    subscriber.received = 2;
+    subscriber.zmtp_minor = 1;
+    subscriber.mechanism = "NULL";
+    subscriber.silent = 1'200ms;
+    subscriber.round_trip = 250us;
+    return subscriber;
+}
+
+PublisherTotals full_totals() {
+    PublisherTotals totals;
+    totals.messages = 100;
+    totals.connections_accepted = 4;
+    totals.connections_refused = 1;
+    totals.accept_errors = 6;
+    totals.handshakes_failed = 2;
+    totals.violations = 9;
+    totals.silences = 8;
+    totals.subscriptions = 1;
+    totals.subscriptions_refused = 5;
+    totals.received = 11;
+    totals.matched = 60;
+    totals.sent = 50;
+    totals.dropped = 7;
+    totals.pending = 3;
+    return totals;
+}
+
 /// Two devices whose books balance, one subscriber, one channel.
 StatusSnapshot full_snapshot() {
     StatusSnapshot snapshot;
@@ -74,9 +113,8 @@ StatusSnapshot full_snapshot() {
     snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
     snapshot.endpoints = {"tcp://127.0.0.1:5556", "ipc:///run/telegate/pub.sock"};
     snapshot.rest_endpoint = "127.0.0.1:8080";
-    snapshot.subscribers = {
-        SubscriberStatus{3, "tcp://127.0.0.1:5556", "127.0.0.1:50312", {"host/"}, 1, 50, 40, 7, 3, 300}};
-    snapshot.publisher = PublisherTotals{100, 4, 1, 6, 2, 5, 60, 50, 7, 3};
+    snapshot.subscribers = {full_subscriber()};
+    snapshot.publisher = full_totals();
     snapshot.channels = {channel_of(12.5)};
     snapshot.channels_refused = 8;
     return snapshot;
@@ -167,13 +205,20 @@ TEST_CASE("the status shows the endpoints and what passed through them", "[gatew
     transport.erase("subscribers");
     CHECK(transport == json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],
         "messages":100,"connections_accepted":4,"connections_refused":1,"accept_errors":6,"handshakes_failed":2,
-        "subscriptions_refused":5,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
+        "violations":9,"silences":8,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
 }
 
 TEST_CASE("the status shows each subscriber", "[gateway][status]") {
     CHECK(shown(full_snapshot())["transport"]["subscribers"] ==
           json::parse(R"([{"id":3,"endpoint":"tcp://127.0.0.1:5556","peer":"127.0.0.1:50312","subscriptions":["host/"],
-        "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,"backlog_bytes":300}])"));
+        "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,"backlog_bytes":300,
+        "received":2,"zmtp":"3.1","mechanism":"NULL","silent_ms":1200,"round_trip_s":0.00025}])"));
+}
+
+TEST_CASE("a subscriber that no PING has come back from has no round trip", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.subscribers[0].round_trip.reset();
+    CHECK(shown(snapshot)["transport"]["subscribers"][0]["round_trip_s"].is_null());
 }
 
 TEST_CASE("a message that a subscriber neither got nor lost shows", "[gateway][status]") {

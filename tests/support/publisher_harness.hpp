@@ -1,12 +1,14 @@
 #pragma once
 
-#include "asio_types.hpp"
 #include "core/publisher.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_peer.hpp"
 #include "support/scratch_dir.hpp"
 #include "support/zmtp_text.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
@@ -18,7 +20,7 @@
 namespace telegate::test {
 
 /// Counts as matched = sent + dropped + pending.
-[[nodiscard]] inline bool adds_up(const SubscriberStatus& status) {
+[[nodiscard]] inline bool adds_up(const PeerStatus& status) {
     return status.matched == status.sent + status.dropped + status.pending;
 }
 [[nodiscard]] inline bool adds_up(const PublisherTotals& totals) {
@@ -29,17 +31,8 @@ namespace telegate::test {
 class PublisherHarness {
   public:
     explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {
-        options.on_subscriber = [this](const SubscriberStatus& status) {
-            arrivals.push_back(status);
-        };
-        options.on_leave = [this](const SubscriberStatus& status, std::string_view why) {
-            departures.push_back(status);
-            reasons.emplace_back(why);
-        };
-        options.on_refused = [this](std::string_view, std::string_view why) {
-            reasons.emplace_back(why);
-        };
         publisher = std::make_unique<Publisher>(reactor, std::move(options));
+        publisher->set_monitor([this](const MonitorEvent& event) { note(event); });
         Endpoint wanted;
         wanted.transport = transport;
         wanted.host = transport == Transport::tcp ? "127.0.0.1" : "";
@@ -48,7 +41,7 @@ class PublisherHarness {
     }
 
     /// Lets everything happen that can happen now.
-    void turn() { reactor.context().poll(); }
+    void turn() { reactor.poll(); }
     template <class Condition>
     bool turn_until(Condition condition) {
         return eventually([&] {
@@ -99,21 +92,45 @@ class PublisherHarness {
         turn();
     }
 
-    [[nodiscard]] SubscriberStatus last_status() const {
+    [[nodiscard]] PeerStatus last_status() const {
         const auto all = publisher->subscribers();
-        return all.empty() ? SubscriberStatus{} : all.back();
+        return all.empty() ? PeerStatus{} : all.back();
     }
     [[nodiscard]] PublisherTotals totals() const { return publisher->totals(); }
     /// What the last session to end gave as its reason.
     [[nodiscard]] std::string reason() const { return reasons.empty() ? "" : reasons.back(); }
 
+    /// How many events of this kind there were.
+    [[nodiscard]] std::size_t count(MonitorEventKind kind) const {
+        return static_cast<std::size_t>(std::count(events.begin(), events.end(), kind));
+    }
+
     ScratchDir scratch;
     Reactor reactor;
-    std::vector<SubscriberStatus> arrivals;
-    std::vector<SubscriberStatus> departures;
+    std::vector<MonitorEventKind> events;
+    std::vector<PeerStatus> arrivals;
+    std::vector<PeerStatus> departures;
     std::vector<std::string> reasons;
+    std::uint64_t drops_told = 0;
     std::unique_ptr<Publisher> publisher;
     Endpoint endpoint;
+
+  private:
+    void note(const MonitorEvent& event) {
+        events.push_back(event.kind);
+        switch (event.kind) {
+            case MonitorEventKind::handshake_done: arrivals.push_back(*event.status); break;
+            case MonitorEventKind::disconnected:
+                departures.push_back(*event.status);
+                reasons.emplace_back(event.detail);
+                break;
+            case MonitorEventKind::handshake_failed:
+            case MonitorEventKind::refused:
+            case MonitorEventKind::accept_failed: reasons.emplace_back(event.detail); break;
+            case MonitorEventKind::dropped: drops_told += event.count; break;
+            default: break;
+        }
+    }
 };
 
 }  // namespace telegate::test

@@ -36,9 +36,12 @@ class RawPeer {
             throw std::runtime_error("connect " + to_string(endpoint) + ": " + std::strerror(error));
         }
     }
+    /// A connection that is there already, accepted by a RawListener.
+    [[nodiscard]] static RawPeer adopt(int socket) { return RawPeer(socket); }
     RawPeer(RawPeer&& other) noexcept
         : socket_(std::exchange(other.socket_, -1)),
           to_send_(std::move(other.to_send_)),
+          sent_(other.sent_),
           received_(std::move(other.received_)),
           at_end_(other.at_end_) {}
     RawPeer& operator=(RawPeer&&) = delete;
@@ -47,13 +50,16 @@ class RawPeer {
     /// True when everything handed over so far is with the kernel.
     bool send(std::string_view bytes = {}) {
         to_send_ += bytes;
-        while (!to_send_.empty()) {
-            const ssize_t sent = ::send(socket_, to_send_.data(), to_send_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        while (sent_ < to_send_.size()) {
+            const ssize_t sent =
+                ::send(socket_, to_send_.data() + sent_, to_send_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
             if (sent < 0) {
                 return false;
             }
-            to_send_.erase(0, static_cast<std::size_t>(sent));
+            sent_ += static_cast<std::size_t>(sent);
         }
+        to_send_.clear();
+        sent_ = 0;
         return true;
     }
 
@@ -90,6 +96,8 @@ class RawPeer {
     }
 
   private:
+    explicit RawPeer(int socket) noexcept : socket_(socket) {}
+
     int connect_tcp(const Endpoint& endpoint) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -109,6 +117,7 @@ class RawPeer {
 
     int socket_ = -1;
     std::string to_send_;
+    std::size_t sent_ = 0;  // of to_send_
     std::string received_;
     bool at_end_ = false;
 };

@@ -21,6 +21,15 @@ namespace telegate::test {
     return big_endian(flags | (is_long ? 2U : 0U), 1) + big_endian(body.size(), is_long ? 8 : 1) + std::string(body);
 }
 
+/// The long form, whatever the size.
+[[nodiscard]] inline std::string long_frame(unsigned flags, std::string_view body) {
+    return big_endian(flags | 2U, 1) + big_endian(body.size(), 8) + std::string(body);
+}
+/// The header of a frame whose body does not follow.
+[[nodiscard]] inline std::string announce(unsigned flags, std::uint64_t body_bytes) {
+    return big_endian(flags | 2U, 1) + big_endian(body_bytes, 8);
+}
+
 [[nodiscard]] inline std::string command(std::string_view name, std::string_view data) {
     return frame(4, big_endian(name.size(), 1) + std::string(name) + std::string(data));
 }
@@ -34,8 +43,15 @@ namespace telegate::test {
     return "\xFF" + std::string(8, '\0') + "\x7F\x03" + big_endian(minor, 1) + "NULL" + std::string(48, '\0');
 }
 
+[[nodiscard]] inline std::string property(std::string_view name, std::string_view value) {
+    return big_endian(name.size(), 1) + std::string(name) + big_endian(value.size(), 4) + std::string(value);
+}
 [[nodiscard]] inline std::string ready(std::string_view socket_type) {
-    return command("READY", "\x0BSocket-Type" + big_endian(socket_type.size(), 4) + std::string(socket_type));
+    return command("READY", property("Socket-Type", socket_type));
+}
+/// As REQ, DEALER and ROUTER say it.
+[[nodiscard]] inline std::string ready(std::string_view socket_type, std::string_view identity) {
+    return command("READY", property("Socket-Type", socket_type) + property("Identity", identity));
 }
 
 [[nodiscard]] inline std::string subscribe(std::string_view prefix) {

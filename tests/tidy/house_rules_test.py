@@ -94,7 +94,7 @@ class BadExamples(unittest.TestCase):
 
     def test_a_long_readme_is_found(self):
         self.assertTrue(rules.readme_length("README.md", "\n" * 201))
-        self.assertTrue(rules.readme_length("core/README.md", "\n" * 41))
+        self.assertTrue(rules.readme_length("device/README.md", "\n" * 41))
         self.assertFalse(rules.readme_length("core/src/zmtp/README.md", "\n" * 130))
 
     def test_an_include_against_the_direction_is_found(self):

@@ -25,6 +25,8 @@ struct Command {
     Action (*describe)(CLI::App& options);
 };
 
+[[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_queue_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_subscriptions_command(CLI::App& options);
 
 }  // namespace telegate::perf

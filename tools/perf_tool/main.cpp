@@ -11,8 +11,10 @@ namespace {
 using namespace telegate::perf;
 
 // The first is what perf_tool does when no command is named.
-constexpr std::array<Command, 1> commands{{
+constexpr std::array<Command, 3> commands{{
     {"queue", "Samples through the queue between two threads, beside a mutex queue", describe_queue_command},
+    {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
+    {"monitor", "Messages between two sockets of one thread, with and without a monitor", describe_monitor_command},
 }};
 
 constexpr int exit_wrong_result = 70;

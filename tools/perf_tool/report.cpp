@@ -101,7 +101,9 @@ void print_text(std::ostream& out, const Report& report) {
     for (const Row& row : report.rows) {
         print_row(out, row, 0);
     }
-    print_heading(out, "speed-up, run by run");
+    if (!report.ratios.empty()) {
+        print_heading(out, "speed-up, run by run");
+    }
     for (const Row& row : report.ratios) {
         print_row(out, row, 2);
     }

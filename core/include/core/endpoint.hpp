@@ -7,11 +7,13 @@
 
 namespace telegate {
 
-enum class Transport : std::uint8_t { tcp, ipc };
+enum class Transport : std::uint8_t { tcp, ipc, inproc };
 
 /// An address in ZeroMQ notation, taken apart.
-/// tcp: `host` is a numeric IPv4 address, an IPv6 address without brackets, or "*"; `port` 0 asks for any free one.
-/// ipc: `path` is a file path, or '@' and a name for an abstract socket.
+/// tcp:    `host` is a numeric IPv4 address, an IPv6 address without brackets (with "%zone" where it needs one), the
+///         name of an interface, "localhost", or "*" for all (bind only); `port` 0 asks for any free one (bind only).
+/// ipc:    `path` is a file path, '@' and a name for an abstract socket, or "*" for a scratch file (bind only).
+/// inproc: `path` is any name, shared by this process.
 struct Endpoint {
     Transport transport = Transport::tcp;
     std::string host;
@@ -26,7 +28,8 @@ struct EndpointFault {
     std::string what;
 };
 
-/// Parses "tcp://127.0.0.1:5556", "tcp://[::1]:*", "tcp://*:0", "ipc:///run/telegate/pub.sock", "ipc://@telegate".
+/// Parses "tcp://127.0.0.1:5556", "tcp://[::1]:*", "tcp://eth0:5556", "tcp://*:0", "ipc:///run/telegate/pub.sock",
+/// "ipc://@telegate", "ipc://*", "inproc://name". Does not look whether an interface exists: bind and connect do.
 [[nodiscard]] std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text);
 
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);

@@ -2,13 +2,21 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 
 /// Every number that a peer could make grow, with the reason for its bound.
 namespace telegate::limits {
 
-/// One incoming frame. Only subscriptions and commands come in, and a topic is short.
-inline constexpr std::uint64_t frame_bytes_max = 64 * 1024;
+/// One incoming frame or message of a publisher. Only subscriptions and commands come in, and a topic is short.
+inline constexpr std::size_t publisher_message_bytes_max = 64 * 1024;
+
+/// One incoming message of the other sockets, in all. Room for it is made as it arrives, never as it is announced.
+inline constexpr std::size_t message_bytes_max = 64 * 1024 * 1024;
+
+/// Frames of one incoming message, so that endless small ones are cut before their number costs memory.
+inline constexpr std::size_t frames_per_message_max = 1'024;
+
+/// A command after the handshake. SUBSCRIBE is the longest that we know.
+inline constexpr std::size_t command_bytes_max = 2 * 1024;
 
 /// READY with all its properties. Real peers send under 100 bytes; identities and X- properties fit well.
 inline constexpr std::size_t metadata_bytes_max = 8 * 1024;
@@ -31,14 +39,21 @@ inline constexpr std::size_t subscriptions_per_peer_max = 10'000;
 /// All prefixes of one peer together; a few hundred times what a subscriber of every channel by name needs.
 inline constexpr std::size_t subscription_bytes_per_peer_max = 1024 * 1024;
 
-/// All prefixes of all peers together: some 25 MiB of usual ones with their bookkeeping, 280 MiB of the longest.
-inline constexpr std::size_t subscriptions_max = 262'144;
+/// Subscriptions of all peers together. A million of usual ones cost under 200 MB.
+inline constexpr std::size_t subscriptions_max = 1'000'000;
 
-/// Sessions of one publisher, handshaken or not. Each costs a descriptor and about 2 KiB.
+/// Bytes of all different prefixes together, so that a million of the longest kind cannot cost 1 GiB.
+inline constexpr std::size_t subscription_bytes_total_max = 64 * 1024 * 1024;
+
+/// Sessions of one socket, handshaken or not. Each costs a descriptor and about 2 KiB.
 inline constexpr std::size_t sessions_max = 1'024;
 
-/// Sessions that have not finished their handshake. Silent connections cannot fill sessions_max.
-inline constexpr std::size_t handshakes_max = 128;
+/// Sessions that have not finished their handshake; above it the oldest gives way to the newcomer. Enough for all
+/// subscribers of a site to come back at the same moment.
+inline constexpr std::size_t handshakes_max = 512;
+
+/// The same from one IP address, so that one host's silent connections cannot crowd out the others.
+inline constexpr std::size_t handshakes_per_address_max = 256;
 
 /// From accept to the end of the handshake, in all, however the bytes trickle.
 inline constexpr std::chrono::milliseconds handshake_time_max{10'000};
@@ -55,13 +70,34 @@ inline constexpr std::size_t backlog_runs_max = 4'096;
 inline constexpr std::size_t write_bytes_per_turn = 4 * 1024 * 1024;
 
 /// Bytes read from one session in one turn of the loop, for the same reason.
-inline constexpr std::size_t read_bytes_per_turn = 256 * 1024;
+inline constexpr std::size_t read_bytes_per_turn = 1024 * 1024;
 
 /// Connections accepted in one turn of the loop.
 inline constexpr std::size_t accepts_per_turn = 64;
 
+/// Frames taken from one session in one turn of the loop: a flood of small commands must not hold up the others.
+inline constexpr std::size_t frames_per_turn = 4'096;
+
 /// Command bytes (READY, PONG) that wait for one peer. A peer that pings without reading is cut here.
 inline constexpr std::size_t control_bytes_max = 4 * 1024;
+
+/// Silence after which a peer is sent PING. Costs 9 bytes each way; a dead peer is found within half a minute.
+inline constexpr std::chrono::milliseconds heartbeat_interval{10'000};
+
+/// Three PINGs without an answer.
+inline constexpr std::chrono::milliseconds heartbeat_timeout{30'000};
+
+/// The first attempt to connect again, soon enough for a restart of the peer; libzmq's default too.
+inline constexpr std::chrono::milliseconds reconnect_first{100};
+
+/// The longest pause between attempts: a peer that comes back is found within seconds.
+inline constexpr std::chrono::milliseconds reconnect_max{5'000};
+
+/// Public keys that a CURVE server lets in; 32 bytes each.
+inline constexpr std::size_t curve_clients_max = 100'000;
+
+/// Pieces of one inproc link that the receiver has not taken yet; beyond that the sender's backlog holds the rest.
+inline constexpr std::size_t inproc_parts_max = 1'024;
 
 static_assert(sessions_max * backlog_runs_max * 24 <= 100 * 1024 * 1024, "slow subscribers' lists stay under 100 MiB");
 

@@ -1,15 +1,15 @@
 #pragma once
 
 #include "core/endpoint.hpp"
-#include "core/limits.hpp"
+#include "core/monitor.hpp"
 #include "core/reactor.hpp"
+#include "core/socket_options.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,49 +18,25 @@ namespace telegate {
 /// A topic that the publisher has seen before, so that publishing it hashes nothing.
 enum class TopicId : std::uint32_t {};
 
-/// One connected subscriber. `matched = sent + dropped + pending` holds in every copy.
-struct SubscriberStatus {
-    std::uint64_t id = 0;                    // from 1, in order of arrival
-    std::string endpoint;                    // the endpoint of ours that it came to
-    std::string peer;                        // "127.0.0.1:50312", or "pid=712 uid=1000" over ipc
-    std::vector<std::string> subscriptions;  // the first few, as sent: prefixes, any bytes
-    std::size_t subscriptions_count = 0;
-    std::uint64_t matched = 0;  // messages that one of its subscriptions matched
-    std::uint64_t sent = 0;     // handed to the kernel, whole
-    std::uint64_t dropped = 0;  // oldest messages given up because it reads too slowly, or lost when it left
-    std::uint64_t pending = 0;
-    std::size_t backlog_bytes = 0;
-};
-
-struct PublisherTotals {
-    std::uint64_t messages = 0;  // commits, whether or not anybody had asked for them
-    std::uint64_t connections_accepted = 0;
-    std::uint64_t connections_refused = 0;  // over a limit, or the event loop has no room
-    std::uint64_t accept_errors = 0;        // mostly a lack of descriptors
-    std::uint64_t handshakes_failed = 0;
+struct PublisherTotals : SocketTotals {
+    std::uint64_t messages = 0;               // published, whether or not anybody had asked for them
     std::uint64_t subscriptions_refused = 0;  // over a limit
-    std::uint64_t matched = 0;                // these four: over all subscribers, those that have left included
-    std::uint64_t sent = 0;
-    std::uint64_t dropped = 0;
-    std::uint64_t pending = 0;
+    std::size_t subscriptions = 0;            // of all peers, now
 };
 
-struct PublisherOptions {
-    std::size_t backlog_bytes_max = limits::backlog_bytes_max;
-    std::size_t sessions_max = limits::sessions_max;
-    std::size_t handshakes_max = limits::handshakes_max;
-    std::chrono::milliseconds handshake_time_max = limits::handshake_time_max;
-    std::size_t segment_bytes = 64 * 1024;  // unit of the log; one message takes one segment at most, or its own
-    /// Called on the io thread. `why` is one word or a short phrase.
-    std::function<void(const SubscriberStatus&)> on_subscriber;
-    std::function<void(const SubscriberStatus&, std::string_view why)> on_leave;
-    std::function<void(std::string_view peer, std::string_view why)> on_refused;
+struct PublisherOptions : SocketOptions {
+    std::size_t subscriptions_max = limits::subscriptions_max;
+    std::size_t subscriptions_per_peer_max = limits::subscriptions_per_peer_max;
+    std::size_t subscription_bytes_per_peer_max = limits::subscription_bytes_per_peer_max;
+    /// Published bytes that are handed to the sockets at once instead of at the end of the turn.
+    std::size_t flush_bytes = 256 * 1024;
 };
 
-/// PUB: encodes nothing, matches once per topic, writes each message once into a log that all subscribers read from.
+/// PUB: matches once per topic, writes each message once into a log that all subscribers read from. Talks to SUB and
+/// XSUB. Binds and connects, to any number of endpoints.
 ///
-/// Threads: the reactor's, or any while the reactor does not run.
-/// Limits:  see limits.hpp; a subscriber over its backlog loses its oldest whole messages, counted.
+/// Threads: the reactor's, or any while nobody turns the reactor.
+/// Limits:  see limits.hpp and the options; a subscriber over its backlog loses its oldest whole messages, counted.
 /// Failure: bind() throws std::system_error; a peer that breaks the protocol or goes away ends its own session only.
 class Publisher {
   public:
@@ -71,26 +47,42 @@ class Publisher {
 
     /// Listens, and returns the endpoint as bound (with the real port).
     Endpoint bind(const Endpoint& endpoint);
+    /// Throws std::system_error for an endpoint that can never be connected; otherwise tries until disconnect().
+    void connect(const Endpoint& endpoint);
+    /// Stops listening at the endpoint as bound; its subscribers stay. Whether it was bound.
+    bool unbind(const Endpoint& endpoint);
+    /// Closes what connect() made. Whether there was any.
+    bool disconnect(const Endpoint& endpoint);
+    /// As bound.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
     [[nodiscard]] TopicId intern(std::string_view topic);
     /// Whether some subscription matches, so that encoding is worth while.
     [[nodiscard]] bool wanted(TopicId topic);
 
+    /// Publishes [topic, payload]; copies the payload once. On its way at the end of this turn of the loop, or sooner.
+    void send(TopicId topic, std::string_view payload);
+    /// The same for a topic used rarely: interns it first, and it stays interned.
+    void send(std::string_view topic, std::string_view payload) { send(intern(topic), payload); }
+
     /// Room for a payload of up to `payload_bytes_max` bytes, directly in the log; commit() follows.
     [[nodiscard]] char* prepare(TopicId topic, std::size_t payload_bytes_max);
-    /// Publishes the first `payload_bytes` bytes of the room as one message [topic, payload].
+    /// Publishes the first `payload_bytes` bytes of the room as one message [topic, payload]; flush() follows some
+    /// time.
     void commit(std::size_t payload_bytes);
     /// A message that nobody has asked for: counted, not written.
     void skip();
-    /// Hands everything committed to the sockets. Call once per batch.
+    /// Hands everything published to the sockets. Call once per batch of commits.
     void flush();
 
     /// Accepts nobody new, lets every subscriber take what is pending, then closes; cuts after `grace`.
-    /// `done` is called on the io thread.
+    /// `done`, unless empty, is called on the reactor's thread, once, unless the publisher goes first. A second call
+    /// can only shorten the grace.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
 
-    [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
+    /// Replaces the monitor; an empty one switches it off.
+    void set_monitor(MonitorHandler handler);
+    [[nodiscard]] std::vector<PeerStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
 
   private:

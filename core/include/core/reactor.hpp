@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -9,11 +10,11 @@ class io_context;
 
 namespace telegate {
 
-/// The event loop that owns the transport. One thread runs it; everything of core that does I/O lives on that thread.
+/// The event loop that owns sockets. One thread turns it; everything of core that does I/O lives on that thread.
 ///
-/// Threads: run() exactly one thread, once; post(), stop() any; is_current() any.
+/// Threads: run(), run_for(), poll() one thread at a time; post(), stop() any; is_current() any.
 /// Limits:  posted calls are held until they run; post from control paths, never once per sample.
-/// Failure: an exception that leaves a handler ends run() and is passed on.
+/// Failure: an exception that leaves a handler ends the turn and is passed on.
 class Reactor {
   public:
     Reactor();
@@ -21,11 +22,16 @@ class Reactor {
     Reactor(const Reactor&) = delete;
     Reactor& operator=(const Reactor&) = delete;
 
-    /// Runs handlers until stop().
+    /// Runs handlers until stop(). Once.
     void run();
     void stop();
+    /// Runs the handlers that are ready now, without waiting.
+    void poll();
+    /// Waits until a handler is ready, at most for `time`, and runs those that are. Whether there was any.
+    bool run_for(std::chrono::milliseconds time);
+
     void post(std::function<void()> call);
-    /// Whether the caller is inside run(), or run() has not started (construction) or has ended (destruction).
+    /// Whether the caller is inside a turn of the loop, or nobody is.
     [[nodiscard]] bool is_current() const noexcept;
 
     [[nodiscard]] boost::asio::io_context& context() noexcept;

@@ -1,100 +1,67 @@
+#include "transport/ipc_file.hpp"
+#include "transport/socket_connector.hpp"
+#include "transport/socket_listener.hpp"
 #include "transport/transport.hpp"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace telegate::transport {
 namespace {
-
-struct Address {
-    sockaddr_un name{};
-    socklen_t bytes = 0;
-
-    [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&name); }
-};
 
 [[noreturn]] void fail(int error, const Endpoint& endpoint) {
     throw std::system_error(error, std::generic_category(), to_string(endpoint));
 }
 
-Address to_address(const Endpoint& endpoint) {
-    Address address;
-    const std::string& path = endpoint.path;
-    if (path.empty() || path.size() >= sizeof address.name.sun_path) {
-        fail(ENAMETOOLONG, endpoint);
+PeerName name_peer(int descriptor) {
+    ucred credentials{};
+    socklen_t bytes = sizeof credentials;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
+        return {"gone", ""};
     }
-    address.name.sun_family = AF_UNIX;
-    std::memcpy(address.name.sun_path, path.data(), path.size());
-    address.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-    if (path.front() == '@') {
-        address.name.sun_path[0] = '\0';  // abstract: no file, and the length alone ends the name
-    } else {
-        ++address.bytes;
-    }
-    return address;
+    return {"pid=" + std::to_string(credentials.pid) + " uid=" + std::to_string(credentials.uid), ""};
 }
 
-UniqueFd open_socket(const Endpoint& endpoint) {
-    UniqueFd descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (descriptor.get() < 0) {
+std::unique_ptr<Stream> make_stream(Reactor& reactor, UniqueFd descriptor) {
+    // Unix sockets do not tune themselves as tcp does, and every write is charged to the sender.
+    const int send_buffer_bytes = 1 << 20;
+    ::setsockopt(descriptor.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
+    PeerName name = name_peer(descriptor.get());
+    return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::ipc, std::move(name));
+}
+
+IpcFile listen_at_name(int descriptor, const Endpoint& endpoint) {
+    const SocketAddress address = ipc_address(endpoint);
+    if (::bind(descriptor, address.get(), address.bytes) != 0 || ::listen(descriptor, accept_backlog) != 0) {
         fail(errno, endpoint);
     }
-    return descriptor;
-}
-
-/// Whether a dead process left this socket behind: nobody answers there. Any other kind of file refuses a connection
-/// just the same, and is not ours to remove.
-bool is_stale(const Endpoint& endpoint, const Address& address) {
-    struct stat file {};
-    if (::lstat(endpoint.path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) {
-        return false;
-    }
-    const UniqueFd probe = open_socket(endpoint);
-    return ::connect(probe.get(), address.get(), address.bytes) != 0 && errno == ECONNREFUSED;
+    return IpcFile(endpoint.path, "");
 }
 
 }  // namespace
 
-Bound listen_ipc(const Endpoint& endpoint) {
-    const Address address = to_address(endpoint);
-    UniqueFd descriptor = open_socket(endpoint);
-    if (::bind(descriptor.get(), address.get(), address.bytes) != 0) {
-        const int error = errno;
-        if (error != EADDRINUSE || endpoint.path.starts_with('@') || !is_stale(endpoint, address)) {
-            fail(error, endpoint);
-        }
-        ::unlink(endpoint.path.c_str());
-        if (::bind(descriptor.get(), address.get(), address.bytes) != 0) {
-            fail(errno, endpoint);
-        }
-    }
-    if (::listen(descriptor.get(), accept_backlog) != 0) {
+std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
+                                     ListenerEvents events) {
+    UniqueFd descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (descriptor.get() < 0) {
         fail(errno, endpoint);
     }
-    const bool is_file = !endpoint.path.starts_with('@');
-    return {std::move(descriptor), endpoint, is_file ? identify(endpoint.path) : FileIdentity{}};
+    IpcFile file = endpoint.path.starts_with('@') ? listen_at_name(descriptor.get(), endpoint)
+                                                  : listen_at_path(descriptor.get(), endpoint, options);
+    Endpoint bound{Transport::ipc, "", 0, file.path()};
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), std::move(bound), std::move(file)},
+                                            make_stream, std::move(events));
 }
 
-void tune_ipc(int descriptor) noexcept {
-    // Unix sockets do not tune themselves as tcp does, and every write is charged to the sender.
-    const int send_buffer_bytes = 1 << 20;
-    ::setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
-}
-
-std::string describe_ipc_peer(int descriptor) {
-    ucred credentials{};
-    socklen_t bytes = sizeof credentials;
-    if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
-        return "gone";
+std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
+    if (endpoint.path == "*") {
+        fail(EINVAL, endpoint);
     }
-    return "pid=" + std::to_string(credentials.pid) + " uid=" + std::to_string(credentials.uid);
+    return std::make_unique<SocketConnector>(reactor, Destination{{ipc_address(endpoint)}, 0}, make_stream,
+                                             std::move(on_connected));
 }
 
 }  // namespace telegate::transport

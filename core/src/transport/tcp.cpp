@@ -1,94 +1,99 @@
+#include "transport/socket_connector.hpp"
+#include "transport/socket_listener.hpp"
+#include "transport/tcp_address.hpp"
 #include "transport/transport.hpp"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace telegate::transport {
 namespace {
 
-struct Address {
-    sockaddr_storage storage{};
-    socklen_t bytes = 0;
+/// A silent peer's machine is asked after half a minute, then every ten seconds, three times.
+constexpr int keepalive_idle_s = 30;
+constexpr int keepalive_interval_s = 10;
+constexpr int keepalive_count = 3;
 
-    [[nodiscard]] sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&storage); }
-};
-
-Address to_address(const Endpoint& endpoint) {
-    Address address;
-    const std::string host = endpoint.host == "*" ? "0.0.0.0" : endpoint.host;
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-    auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-    if (::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
-        v4->sin_family = AF_INET;
-        v4->sin_port = htons(endpoint.port);
-        address.bytes = sizeof *v4;
-    } else if (::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) == 1) {
-        v6->sin6_family = AF_INET6;
-        v6->sin6_port = htons(endpoint.port);
-        address.bytes = sizeof *v6;
-    } else {
-        throw std::system_error(EINVAL, std::generic_category(), to_string(endpoint));
-    }
-    return address;
+[[noreturn]] void fail(int error, const Endpoint& endpoint) {
+    throw std::system_error(error, std::generic_category(), to_string(endpoint));
 }
 
-Endpoint from_address(const Address& address) {
-    std::array<char, INET6_ADDRSTRLEN> text{};
-    Endpoint endpoint;
-    if (address.storage.ss_family == AF_INET6) {
-        const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
-        ::inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
-        endpoint.port = ntohs(v6->sin6_port);
-    } else {
-        const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
-        ::inet_ntop(AF_INET, &v4->sin_addr, text.data(), text.size());
-        endpoint.port = ntohs(v4->sin_port);
-    }
-    endpoint.host = text.data();
-    return endpoint;
+void set_option(int descriptor, int level, int option, int value) noexcept {
+    ::setsockopt(descriptor, level, option, &value, sizeof value);
 }
 
-void set_option(int descriptor, int level, int option) noexcept {
-    const int on = 1;
-    ::setsockopt(descriptor, level, option, &on, sizeof on);
+PeerName name_peer(int descriptor) {
+    SocketAddress address;
+    address.bytes = sizeof address.storage;
+    if (::getpeername(descriptor, address.get(), &address.bytes) != 0) {
+        return {"gone", ""};
+    }
+    const Endpoint peer = to_endpoint(address);
+    return {to_string(peer).substr(std::strlen("tcp://")), peer.host};
+}
+
+/// The sizes of the kernel's buffers are left alone: setting them would end their tuning.
+std::unique_ptr<Stream> make_stream(Reactor& reactor, UniqueFd descriptor) {
+    const int number = descriptor.get();
+    set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);  // we batch ourselves; a lone message must leave at once
+    set_option(number, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(number, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_s);
+    set_option(number, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
+    set_option(number, IPPROTO_TCP, TCP_KEEPCNT, keepalive_count);
+    return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::tcp, name_peer(number));
+}
+
+/// 0, or why this address cannot be listened on.
+int try_listen(UniqueFd& descriptor, const SocketAddress& address) {
+    descriptor = UniqueFd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (descriptor.get() < 0) {
+        return errno;
+    }
+    set_option(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // not REUSEPORT: a second gateway must be refused
+    if (address.family() == AF_INET6) {
+        set_option(descriptor.get(), IPPROTO_IPV6, IPV6_V6ONLY,
+                   0);  // [::] takes IPv4 too, whatever the system's default
+    }
+    if (::bind(descriptor.get(), address.get(), address.bytes) != 0 ||
+        ::listen(descriptor.get(), accept_backlog) != 0) {
+        return errno;
+    }
+    return 0;
 }
 
 }  // namespace
 
-Bound listen_tcp(const Endpoint& endpoint) {
-    Address address = to_address(endpoint);
-    UniqueFd descriptor(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (descriptor.get() >= 0) {
-        set_option(descriptor.get(), SOL_SOCKET, SO_REUSEADDR);  // not REUSEPORT: a second gateway must be refused
+std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint, ListenerEvents events) {
+    const Destination places = resolve(endpoint);
+    UniqueFd descriptor;
+    int error = places.error;
+    for (const SocketAddress& address : places.addresses) {
+        error = try_listen(descriptor, address);
+        if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) {
+            break;  // the next one is for systems that lack this family
+        }
     }
-    if (descriptor.get() < 0 || ::bind(descriptor.get(), address.get(), address.bytes) != 0 ||
-        ::listen(descriptor.get(), accept_backlog) != 0) {
-        throw std::system_error(errno, std::generic_category(), to_string(endpoint));
+    if (error != 0) {
+        fail(error, endpoint);
     }
-    address.bytes = sizeof address.storage;
-    ::getsockname(descriptor.get(), address.get(), &address.bytes);
-    return {std::move(descriptor), from_address(address), {}};
+    SocketAddress bound;
+    bound.bytes = sizeof bound.storage;
+    ::getsockname(descriptor.get(), bound.get(), &bound.bytes);
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound), {}}, make_stream,
+                                            std::move(events));
 }
 
-void tune_tcp(int descriptor) noexcept {
-    set_option(descriptor, IPPROTO_TCP, TCP_NODELAY);  // we batch ourselves; a lone message must leave at once
-    set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE);
-}
-
-std::string describe_tcp_peer(int descriptor) {
-    Address address;
-    address.bytes = sizeof address.storage;
-    if (::getpeername(descriptor, address.get(), &address.bytes) != 0) {
-        return "gone";
+std::unique_ptr<Connector> connect_tcp(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
+    if (endpoint.host == "*" || endpoint.port == 0) {
+        fail(EINVAL, endpoint);
     }
-    return to_string(from_address(address)).substr(std::strlen("tcp://"));
+    return std::make_unique<SocketConnector>(reactor, resolve(endpoint), make_stream, std::move(on_connected));
 }
 
 }  // namespace telegate::transport

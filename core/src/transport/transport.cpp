@@ -1,34 +1,26 @@
 #include "transport/transport.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include <utility>
 
 namespace telegate::transport {
 
-Bound listen(const Endpoint& endpoint) {
-    return endpoint.transport == Transport::tcp ? listen_tcp(endpoint) : listen_ipc(endpoint);
-}
-
-void tune(int descriptor, Transport transport) noexcept {
-    transport == Transport::tcp ? tune_tcp(descriptor) : tune_ipc(descriptor);
-}
-
-std::string describe_peer(int descriptor, Transport transport) {
-    return transport == Transport::tcp ? describe_tcp_peer(descriptor) : describe_ipc_peer(descriptor);
-}
-
-void forget(const Endpoint& endpoint, const FileIdentity& file) noexcept {
-    if (file.inode != 0 && identify(endpoint.path) == file) {
-        ::unlink(endpoint.path.c_str());
+std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
+                                 ListenerEvents events) {
+    switch (endpoint.transport) {
+        case Transport::ipc: return listen_ipc(reactor, endpoint, options, std::move(events));
+        case Transport::inproc: return listen_inproc(reactor, endpoint, std::move(events));
+        case Transport::tcp: break;
     }
+    return listen_tcp(reactor, endpoint, std::move(events));
 }
 
-FileIdentity identify(const std::string& path) noexcept {
-    struct stat file {};
-    if (::lstat(path.c_str(), &file) != 0) {
-        return {};
+std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
+    switch (endpoint.transport) {
+        case Transport::ipc: return connect_ipc(reactor, endpoint, std::move(on_connected));
+        case Transport::inproc: return connect_inproc(reactor, endpoint, std::move(on_connected));
+        case Transport::tcp: break;
     }
-    return {file.st_dev, file.st_ino};
+    return connect_tcp(reactor, endpoint, std::move(on_connected));
 }
 
 }  // namespace telegate::transport

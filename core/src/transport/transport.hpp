@@ -1,47 +1,60 @@
 #pragma once
 
 #include "core/endpoint.hpp"
-#include "transport/unique_fd.hpp"
+#include "core/reactor.hpp"
+#include "core/socket_options.hpp"
+#include "transport/stream.hpp"
 
-#include <cstdint>
-#include <string>
+#include <functional>
+#include <memory>
+#include <string_view>
 
-/// Ways to reach a peer. Each is one file; what they have in common is a stream descriptor that does not block.
+/// Ways to reach a peer: tcp.cpp, ipc.cpp, inproc.cpp. What they have in common is Stream, Listener and Connector.
 namespace telegate::transport {
 
-/// Which file a path named when we made it.
-struct FileIdentity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;  // 0: no file
-
-    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+/// Accepts connections at one endpoint, for ever: an error of one connection or a lack of descriptors only delays it.
+///
+/// Threads: the reactor's.
+/// Limits:  accepts_per_turn connections in one turn of the loop. Without descriptors it closes newcomers with a spare
+///          one, so that they are not left hanging, and pauses.
+/// Failure: on_error gets an errno value and a word; nothing stops it but its destruction.
+class Listener {
+  public:
+    virtual ~Listener() = default;
+    /// As bound: with the real port, or the real path.
+    [[nodiscard]] virtual const Endpoint& endpoint() const noexcept = 0;
 };
 
-/// A listening descriptor and the endpoint as it is really bound.
-struct Bound {
-    UniqueFd descriptor;
-    Endpoint endpoint;
-    FileIdentity file;  // of an ipc socket that is not abstract
+struct ListenerEvents {
+    std::function<void(std::unique_ptr<Stream>)> on_accept;
+    std::function<void(int error)> on_error;
 };
 
-/// Binds and listens. Throws std::system_error with the endpoint in its text.
-[[nodiscard]] Bound listen(const Endpoint& endpoint);
-/// Sets a freshly accepted descriptor up for our kind of traffic. What cannot be set is left as it is.
-void tune(int descriptor, Transport transport) noexcept;
-/// Who is at the other end: "127.0.0.1:50312", or "pid=712 uid=1000".
-[[nodiscard]] std::string describe_peer(int descriptor, Transport transport);
-/// Takes back what a bound endpoint left behind: the file of an ipc socket, if it is still the one that we made.
-void forget(const Endpoint& endpoint, const FileIdentity& file) noexcept;
-/// The file at `path`, a link itself rather than what it leads to.
-[[nodiscard]] FileIdentity identify(const std::string& path) noexcept;
+/// Binds and listens. Throws std::system_error with the endpoint in its text; a live socket at an ipc path, and a name
+/// in use, is std::errc::address_in_use. Destroying the listener takes back the file that it made.
+[[nodiscard]] std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
+                                               ListenerEvents events);
 
-// The transports themselves, in tcp.cpp and ipc.cpp.
-[[nodiscard]] Bound listen_tcp(const Endpoint& endpoint);
-[[nodiscard]] Bound listen_ipc(const Endpoint& endpoint);
-void tune_tcp(int descriptor) noexcept;
-void tune_ipc(int descriptor) noexcept;
-[[nodiscard]] std::string describe_tcp_peer(int descriptor);
-[[nodiscard]] std::string describe_ipc_peer(int descriptor);
+/// One attempt to reach an endpoint. Destroying it gives the attempt up.
+class Connector {
+  public:
+    virtual ~Connector() = default;
+};
+
+/// A null stream comes with an errno value. Called once, never from within connect().
+using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
+
+/// Begins an attempt. For inproc it lasts until the name is bound. Throws std::system_error for an endpoint that cannot
+/// be connected, whoever listens: "*", port 0, a path that is too long.
+[[nodiscard]] std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected);
+
+// The transports themselves.
+[[nodiscard]] std::unique_ptr<Listener> listen_tcp(Reactor&, const Endpoint&, ListenerEvents);
+[[nodiscard]] std::unique_ptr<Listener> listen_ipc(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
+[[nodiscard]] std::unique_ptr<Listener> listen_inproc(Reactor&, const Endpoint&, ListenerEvents);
+[[nodiscard]] std::unique_ptr<Connector> connect_tcp(Reactor&, const Endpoint&, OnConnected);
+[[nodiscard]] std::unique_ptr<Connector> connect_ipc(Reactor&, const Endpoint&, OnConnected);
+[[nodiscard]] std::unique_ptr<Connector> connect_inproc(Reactor&, const Endpoint&, OnConnected);
 
 /// Connections that the kernel may hold for us until we accept; the usual system-wide maximum.
 inline constexpr int accept_backlog = 4'096;

@@ -13,6 +13,9 @@ namespace telegate::zmtp {
 
 namespace {
 
+/// A longer TTL overflows in libzmq, which counts it in milliseconds and 16 bits.
+constexpr std::uint16_t ping_ttl_deciseconds_max = 655;
+
 /// In the order of SocketType.
 constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",  "SUB",  "REQ",  "REP", "DEALER",
                                                                 "ROUTER", "PULL", "PUSH", "XPUB", "XSUB"};
@@ -40,14 +43,6 @@ constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",
     return 0;
 }
 
-[[nodiscard]] std::string_view text(Bytes bytes) noexcept {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-[[nodiscard]] Bytes bytes_of(std::string_view text) noexcept {
-    return std::as_bytes(std::span(text));
-}
-
 [[nodiscard]] constexpr char lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
@@ -63,7 +58,7 @@ void append(std::vector<std::byte>& out, Bytes bytes) {
 /// `length text`, the form of every name.
 void append_name(std::vector<std::byte>& out, std::string_view name) {
     out.push_back(static_cast<std::byte>(name.size()));
-    append(out, bytes_of(name));
+    append(out, as_bytes(name));
 }
 
 void append_property(std::vector<std::byte>& out, std::string_view name, std::string_view value) {
@@ -71,16 +66,15 @@ void append_property(std::vector<std::byte>& out, std::string_view name, std::st
     std::array<std::byte, 4> value_bytes{};
     store_big_endian(value_bytes.data(), static_cast<std::uint32_t>(value.size()));
     append(out, value_bytes);
-    append(out, bytes_of(value));
+    append(out, as_bytes(value));
 }
 
-void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data) {
+void append_frame(std::vector<std::byte>& out, std::byte first, Bytes rest) {
     std::array<std::byte, frame_header_bytes_max> header{};
-    const std::size_t header_bytes =
-        write_frame_header(header.data(), frame_flag::command, 1 + name.size() + data.size());
+    const std::size_t header_bytes = write_frame_header(header.data(), 0, 1 + rest.size());
     append(out, Bytes(header).first(header_bytes));
-    append_name(out, name);
-    append(out, data);
+    out.push_back(first);
+    append(out, rest);
 }
 
 struct Property {
@@ -99,13 +93,13 @@ struct Property {
     if (data.size() < name_bytes + sizeof(std::uint32_t)) {
         return truncated;
     }
-    property.name = text(data.first(name_bytes));
+    property.name = as_text(data.first(name_bytes));
     const auto value_bytes = load_big_endian<std::uint32_t>(data.data() + name_bytes);
     data = data.subspan(name_bytes + sizeof(std::uint32_t));
     if (data.size() < value_bytes) {
         return truncated;
     }
-    property.value = text(data.first(value_bytes));
+    property.value = as_text(data.first(value_bytes));
     data = data.subspan(value_bytes);
     return {};
 }
@@ -173,7 +167,16 @@ std::optional<Command> parse_command(Bytes body) noexcept {
     if (name_bytes == 0 || name_bytes > body.size() - 1) {
         return std::nullopt;
     }
-    return Command{text(body.subspan(1, name_bytes)), body.subspan(1 + name_bytes)};
+    return Command{as_text(body.subspan(1, name_bytes)), body.subspan(1 + name_bytes)};
+}
+
+void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data) {
+    std::array<std::byte, frame_header_bytes_max> header{};
+    const std::size_t header_bytes =
+        write_frame_header(header.data(), frame_flag::command, 1 + name.size() + data.size());
+    append(out, Bytes(header).first(header_bytes));
+    append_name(out, name);
+    append(out, data);
 }
 
 ReadyResult parse_ready(Bytes data) {
@@ -205,14 +208,30 @@ std::optional<Ping> parse_ping(Bytes data) noexcept {
     return Ping{load_big_endian<std::uint16_t>(data.data()), data.subspan(ttl_bytes)};
 }
 
-void append_ready(std::vector<std::byte>& out, SocketType type, std::string_view identity) {
+std::optional<Bytes> parse_pong(Bytes data) noexcept {
+    return data.size() <= limits::ping_context_bytes_max ? std::optional(data) : std::nullopt;
+}
+
+void append_metadata(std::vector<std::byte>& out, SocketType type, std::string_view identity) {
     TELEGATE_ASSERT(identity.size() <= limits::identity_bytes_max);
-    std::vector<std::byte> properties;
-    append_property(properties, "Socket-Type", to_string(type));
+    append_property(out, "Socket-Type", to_string(type));
     if (type == SocketType::req || type == SocketType::dealer || type == SocketType::router) {
-        append_property(properties, "Identity", identity);
+        append_property(out, "Identity", identity);
     }
-    append_command(out, "READY", properties);
+}
+
+void append_ready(std::vector<std::byte>& out, SocketType type, std::string_view identity) {
+    std::vector<std::byte> metadata;
+    append_metadata(metadata, type, identity);
+    append_command(out, "READY", metadata);
+}
+
+void append_ping(std::vector<std::byte>& out, std::uint16_t ttl_deciseconds, Bytes context) {
+    TELEGATE_ASSERT(context.size() <= limits::ping_context_bytes_max);
+    std::array<std::byte, sizeof ttl_deciseconds + limits::ping_context_bytes_max> data{};
+    store_big_endian(data.data(), std::min(ttl_deciseconds, ping_ttl_deciseconds_max));
+    std::copy(context.begin(), context.end(), data.begin() + sizeof ttl_deciseconds);
+    append_command(out, "PING", Bytes(data).first(sizeof ttl_deciseconds + context.size()));
 }
 
 void append_pong(std::vector<std::byte>& out, Bytes context) {
@@ -235,6 +254,22 @@ std::optional<Subscription> parse_subscription(const Frame& frame) noexcept {
         return std::nullopt;
     }
     return Subscription{frame.body[0] == std::byte{1} ? Kind::subscribe : Kind::cancel, frame.body.subspan(1)};
+}
+
+void append_subscribe(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix) {
+    if (minor == 0) {
+        append_frame(out, std::byte{1}, prefix);
+    } else {
+        append_command(out, "SUBSCRIBE", prefix);
+    }
+}
+
+void append_cancel(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix) {
+    if (minor == 0) {
+        append_frame(out, std::byte{0}, prefix);
+    } else {
+        append_command(out, "CANCEL", prefix);
+    }
 }
 
 }  // namespace telegate::zmtp

@@ -27,6 +27,8 @@ struct Command {
 
 /// nullopt when the name is empty or longer than the body.
 [[nodiscard]] std::optional<Command> parse_command(Bytes body) noexcept;
+/// A whole command frame.
+void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data);
 
 /// What READY says. Names are matched without regard to case; unknown properties are skipped.
 struct ReadyProperties {
@@ -39,8 +41,8 @@ struct ReadyResult {
     std::string_view fault;  // when there are none
 };
 
-/// Parses READY's data. Faults: truncated, empty name, one of these two twice, too many, an identity over 255 bytes or
-/// with a leading zero byte, an unknown or missing Socket-Type.
+/// Parses READY's data, which CURVE puts into INITIATE and READY alike. Faults: truncated, empty name, one of these two
+/// twice, too many, an identity over 255 bytes or with a leading zero byte, an unknown or missing Socket-Type.
 [[nodiscard]] ReadyResult parse_ready(Bytes data);
 
 struct Ping {
@@ -50,9 +52,15 @@ struct Ping {
 
 /// nullopt when shorter than its TTL or the context is too long.
 [[nodiscard]] std::optional<Ping> parse_ping(Bytes data) noexcept;
+/// The context that PONG returns; nullopt when it is longer than any that we may have sent.
+[[nodiscard]] std::optional<Bytes> parse_pong(Bytes data) noexcept;
 
-/// A whole READY frame. `identity` is sent when the socket type is one that has it (REQ, DEALER, ROUTER).
+/// Data of a READY of ours. `identity` is told when the socket type is one that has it (REQ, DEALER, ROUTER).
+void append_metadata(std::vector<std::byte>& out, SocketType type, std::string_view identity);
+/// A whole READY frame, for NULL.
 void append_ready(std::vector<std::byte>& out, SocketType type, std::string_view identity);
+/// A whole PING frame. Of the TTL at most 655 is sent, since libzmq counts a longer one wrongly; 0 is none.
+void append_ping(std::vector<std::byte>& out, std::uint16_t ttl_deciseconds, Bytes context);
 /// A whole PONG frame that returns `context`.
 void append_pong(std::vector<std::byte>& out, Bytes context);
 
@@ -66,5 +74,8 @@ struct Subscription {
 /// Reads either form, whatever the peer's version: the command SUBSCRIBE or CANCEL of ZMTP 3.1, or the message
 /// `01 prefix` or `00 prefix` of earlier ones. nullopt when the frame is something else.
 [[nodiscard]] std::optional<Subscription> parse_subscription(const Frame& frame) noexcept;
+/// A whole frame in the form that a peer of ZMTP 3.`minor` knows: the command, or the message for minor 0.
+void append_subscribe(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix);
+void append_cancel(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix);
 
 }  // namespace telegate::zmtp

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "core/bytes.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace telegate::zmtp {
 
-using Bytes = std::span<const std::byte>;
+using telegate::Bytes;
 
 /// Bits of a frame's first byte; the rest are reserved and zero.
 namespace frame_flag {

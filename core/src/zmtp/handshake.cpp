@@ -2,33 +2,45 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
+#include "zmtp/curve_handshake.hpp"
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace telegate::zmtp {
 
 namespace {
 
-constexpr std::string_view mechanism = "NULL";
+[[nodiscard]] std::string_view mechanism_of(const Security& security) noexcept {
+    return std::holds_alternative<std::monostate>(security) ? "NULL" : "CURVE";
+}
 
 }  // namespace
 
 Handshake::Handshake(HandshakeOptions options) : options_(std::move(options)), decoder_(limits::metadata_bytes_max) {
     TELEGATE_ASSERT(options_.identity.size() <= limits::identity_bytes_max);
-    const Greeting greeting = make_greeting(mechanism, false);
+    if (!std::holds_alternative<std::monostate>(options_.security)) {
+        std::vector<std::byte> metadata;
+        append_metadata(metadata, options_.socket_type, options_.identity);
+        curve_ = std::make_unique<CurveHandshake>(options_.security, std::move(metadata));
+    }
+    const bool as_server = std::holds_alternative<CurveServer>(options_.security);
+    const Greeting greeting = make_greeting(mechanism_of(options_.security), as_server);
     output_.assign(greeting.begin(), greeting.end());
 }
+
+Handshake::~Handshake() = default;
 
 Handshake::Status Handshake::feed(Bytes& input) {
     if (phase_ == Phase::greeting) {
         const Status status = feed_greeting(input);
-        if (phase_ != Phase::ready) {
+        if (phase_ != Phase::commands) {
             return status;
         }
     }
-    if (phase_ == Phase::ready) {
-        return feed_ready(input);
+    if (phase_ == Phase::commands) {
+        return feed_commands(input);
     }
     return phase_ == Phase::done ? Status::done : Status::violation;
 }
@@ -37,40 +49,81 @@ std::vector<std::byte> Handshake::take_output() {
     return std::exchange(output_, {});
 }
 
-/// Moves on to Phase::ready when the peer's greeting is complete and valid.
+std::unique_ptr<CurveCipher> Handshake::take_cipher() noexcept {
+    return std::move(cipher_);
+}
+
+/// Moves on to Phase::commands when the peer's greeting is complete and valid.
 Handshake::Status Handshake::feed_greeting(Bytes& input) {
     const Bytes taken = input.first(std::min(input.size(), greeting_bytes - received_bytes_));
     std::copy(taken.begin(), taken.end(), received_.data() + received_bytes_);
     received_bytes_ += taken.size();
     input = input.subspan(taken.size());
 
-    const GreetingResult result = check_greeting(Bytes(received_).first(received_bytes_), mechanism);
+    const GreetingResult result =
+        check_greeting(Bytes(received_).first(received_bytes_), mechanism_of(options_.security));
     if (result.status == GreetingStatus::violation) {
         return fail(result.fault);
     }
-    if (result.status == GreetingStatus::ok) {
-        peer_.minor = result.minor;
-        append_ready(output_, options_.socket_type, options_.identity);
-        phase_ = Phase::ready;
-    }
-    return Status::need_more;
-}
-
-Handshake::Status Handshake::feed_ready(Bytes& input) {
-    const FeedStatus status = decoder_.feed(input);
-    if (status == FeedStatus::need_more) {
+    if (result.status == GreetingStatus::need_more) {
         return Status::need_more;
     }
-    if (status == FeedStatus::violation) {
-        return fail(decoder_.fault());
+    peer_.minor = result.minor;
+    phase_ = Phase::commands;
+    return start_commands();
+}
+
+Handshake::Status Handshake::start_commands() {
+    if (!curve_) {
+        append_ready(output_, options_.socket_type, options_.identity);
+        return Status::need_more;
     }
-    const Frame& frame = decoder_.frame();
+    return curve_->start(output_) == CurveHandshake::Status::violation ? fail(curve_->fault()) : Status::need_more;
+}
+
+Handshake::Status Handshake::feed_commands(Bytes& input) {
+    Status status = Status::need_more;
+    while (status == Status::need_more) {
+        const FeedStatus fed = decoder_.feed(input);
+        if (fed == FeedStatus::need_more) {
+            return Status::need_more;
+        }
+        status = fed == FeedStatus::violation ? fail(decoder_.fault()) : take_frame(decoder_.frame());
+    }
+    return status;
+}
+
+Handshake::Status Handshake::take_frame(const Frame& frame) {
     const auto command = frame.is_command() ? parse_command(frame.body) : std::nullopt;
-    if (!command || command->name != "READY") {
-        // The reason inside an ERROR is the peer's text, so it stays out of our fault and of any log.
-        return fail(command && command->name == "ERROR" ? "peer sent ERROR" : "first frame is not READY");
+    if (command && command->name == "ERROR") {
+        // The reason inside is the peer's text, so it stays out of our fault and of any log.
+        return fail("peer sent ERROR");
     }
-    ReadyResult ready = parse_ready(command->data);
+    if (curve_) {
+        return command ? take_curve(*command) : fail("handshake frame is not a command");
+    }
+    return command && command->name == "READY" ? take_metadata(command->data) : fail("first frame is not READY");
+}
+
+Handshake::Status Handshake::take_curve(const Command& command) {
+    const CurveHandshake::Status taken = curve_->take(command, output_);
+    if (taken == CurveHandshake::Status::violation) {
+        return fail(curve_->fault());
+    }
+    if (taken == CurveHandshake::Status::need_more) {
+        return Status::need_more;
+    }
+    const Status status = take_metadata(curve_->peer_metadata());
+    if (status == Status::done) {
+        peer_.curve_key = curve_->peer_key();
+        cipher_ = curve_->finish(output_);
+        curve_.reset();
+    }
+    return status;
+}
+
+Handshake::Status Handshake::take_metadata(Bytes data) {
+    ReadyResult ready = parse_ready(data);
     if (!ready.properties) {
         return fail(ready.fault);
     }
@@ -84,9 +137,11 @@ Handshake::Status Handshake::feed_ready(Bytes& input) {
     return Status::done;
 }
 
+/// `fault` is a fixed text, so it outlives what said it.
 Handshake::Status Handshake::fail(std::string_view fault) noexcept {
     phase_ = Phase::failed;
     fault_ = fault;
+    curve_.reset();
     return Status::violation;
 }
 

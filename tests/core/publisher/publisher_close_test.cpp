@@ -147,7 +147,28 @@ TEST_CASE("a publisher may go between close and the end of the grace", "[core][p
     Closing closing(h, 0ms);
     h.reactor.post([&h] { h.publisher.reset(); });  // runs before the timer's handler, which is ready by then
     h.turn();
-    CHECK(h.departures.size() == 1);
     h.turn();
-    CHECK(closing.done == 1);
+    CHECK(h.departures.empty());
+    CHECK(closing.done == 0);
+}
+
+TEST_CASE("a second close shortens the grace, and each of their calls comes once", "[core][publisher][close]") {
+    PublisherHarness h;
+    const RawPeer peer = h.subscriber();
+    const Closing first(h, 60s);
+    const Closing second(h, 10ms);
+    const Closing third(h, 60s);
+    CHECK(h.turn_until([&] { return first.done + second.done + third.done == 3; }));
+    CHECK(h.reason() == "did not read in time");
+    const Closing late(h, 60s);
+    CHECK(h.turn_until([&] { return late.done == 1; }));
+    CHECK(first.done + second.done + third.done == 3);
+}
+
+TEST_CASE("closing needs nobody to call, and may destroy the publisher from its call", "[core][publisher][close]") {
+    PublisherHarness h;
+    h.publisher->close(0ms, {});
+    h.turn();
+    h.publisher->close(0ms, [&h] { h.publisher.reset(); });
+    CHECK(h.turn_until([&] { return h.publisher == nullptr; }));
 }

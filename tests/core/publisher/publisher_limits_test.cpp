@@ -1,8 +1,6 @@
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
-#include <sys/resource.h>
-
 #include <optional>
 
 using namespace telegate;
@@ -59,7 +57,7 @@ TEST_CASE("an over-long subscription is refused and counted, and the session goe
     PublisherHarness h;
     RawPeer peer = h.subscriber({"t"});
     peer.send(subscribe(std::string(limits::subscription_bytes_max + 1, 't')) +
-              subscribe_3_0(std::string(60'000, 't')) + cancel(std::string(60'000, 't')) +
+              subscribe_3_0(std::string(60'000, 't')) + cancel_3_0(std::string(60'000, 't')) +
               subscribe(std::string(limits::subscription_bytes_max, 't')));
     CHECK(h.turn_until([&] { return h.last_status().subscriptions_count == 2; }));
     CHECK(h.totals().subscriptions_refused == 2);
@@ -102,22 +100,4 @@ TEST_CASE("a peer that pings without reading is cut", "[core][publisher][hostile
     CHECK(cut());
     CHECK(h.reason() == "does not read its PONGs");
     CHECK(h.serves());
-}
-
-TEST_CASE("a lack of descriptors delays a connection, but does not refuse it", "[core][publisher][hostile]") {
-    PublisherHarness h;
-    RawPeer peer = h.connect();
-    peer.send(greeting() + ready("SUB"));
-    rlimit before{};
-    ::getrlimit(RLIMIT_NOFILE, &before);
-    const int next_free = ::dup(0);
-    ::close(next_free);
-    const rlimit none{static_cast<rlim_t>(next_free), before.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &none);
-    h.turn();
-    h.turn();
-    const std::uint64_t accepted = h.totals().connections_accepted;
-    ::setrlimit(RLIMIT_NOFILE, &before);
-    CHECK(accepted == 0);
-    CHECK(h.turn_until([&] { return h.arrivals.size() == 1; }));
 }

@@ -77,7 +77,7 @@ TEST_CASE("a slow subscriber loses the oldest whole messages, each counted, and 
     PublisherHarness h(small_backlog(), transport);
     RawPeer peer = h.subscriber({"t"}, 4096);
     const int published = publish_until_lost(h, 1'000);
-    const SubscriberStatus full = h.last_status();
+    const PeerStatus full = h.last_status();
     CHECK(full.dropped >= 1'000);
     CHECK(full.pending > 0);
     CHECK(full.backlog_bytes <= 64 * 1024);
@@ -86,7 +86,7 @@ TEST_CASE("a slow subscriber loses the oldest whole messages, each counted, and 
         peer.read();
         return h.last_status().pending == 0;
     });
-    const SubscriberStatus status = h.last_status();
+    const PeerStatus status = h.last_status();
     CHECK(status.matched == static_cast<std::uint64_t>(published));
     CHECK(status.dropped == full.dropped);
     CHECK(adds_up(status));

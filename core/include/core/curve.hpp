@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+/// CURVE (RFC 25 and 26): who may talk, and keys to prove it. Keys are written in Z85, 40 characters, as
+/// zmq_curve_keypair() gives them.
+namespace telegate {
+
+using CurveKey = std::array<std::byte, 32>;
+
+struct CurveKeyPair {
+    CurveKey public_key{};
+    CurveKey secret_key{};
+
+    ~CurveKeyPair();  // wipes the secret key
+};
+
+/// A new pair. Threads: any. Throws std::runtime_error when the system has no random bytes to give.
+[[nodiscard]] CurveKeyPair make_curve_key_pair();
+[[nodiscard]] std::string to_z85(const CurveKey& key);
+/// nullopt unless `text` is exactly 40 characters of the Z85 alphabet with values that fit.
+[[nodiscard]] std::optional<CurveKey> parse_z85(std::string_view text);
+
+/// Reads a secret key file, as save_curve_key_pair() makes it, and computes the public key.
+/// Throws std::runtime_error that names the file, what is wrong and what is allowed: not there, not a regular file, not
+/// owned by the user we run as, open to others (any bit of 0077), not a key.
+[[nodiscard]] CurveKeyPair load_curve_secret_key(const std::filesystem::path& file);
+/// Throws like load_curve_secret_key(), but others may read it.
+[[nodiscard]] CurveKey load_curve_public_key(const std::filesystem::path& file);
+/// Writes `stem`.secret (mode 0600) and `stem`.public; never over an existing file. Throws std::runtime_error.
+void save_curve_key_pair(const CurveKeyPair& pair, const std::filesystem::path& stem);
+
+/// The clients that a server lets in: one public key file per client in a directory (NAME.public).
+///
+/// Threads: any; a reload is seen by the next handshake.
+/// Limits:  curve_clients_max keys.
+/// Failure: construction and reload() throw std::runtime_error naming the file; a failed reload changes nothing.
+class CurveClients {
+  public:
+    explicit CurveClients(std::filesystem::path directory);
+    ~CurveClients();
+    CurveClients(const CurveClients&) = delete;
+    CurveClients& operator=(const CurveClients&) = delete;
+
+    void reload();
+    [[nodiscard]] bool allows(const CurveKey& key) const;
+    [[nodiscard]] std::size_t size() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The side that has a known key. Without `clients` anybody who knows the server's key is let in.
+struct CurveServer {
+    CurveKeyPair keys;
+    std::shared_ptr<const CurveClients> clients;
+};
+
+struct CurveClient {
+    CurveKeyPair keys;
+    CurveKey server_key{};
+};
+
+/// Mechanism of a socket: NULL, or CURVE in one of its roles. Over inproc there is none: one process, one owner.
+using Security = std::variant<std::monostate, CurveServer, CurveClient>;
+
+}  // namespace telegate

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/router.hpp"
+
+namespace telegate {
+
+/// DEALER: sends each message to the next peer in turn that has room, and receives from all. Talks to DEALER, REP and
+/// ROUTER. Binds and connects.
+///
+/// What is sent to a connected endpoint waits for its peer, also over a loss of the connection; a message partly sent
+/// then is sent again from its start.
+///
+/// Threads: the reactor's, or any while nobody turns the reactor.
+/// Limits:  backlog_bytes_max for each peer, then it is passed over; send() answers full when all are, and
+///          unknown_peer when nothing is bound to a peer or connected.
+/// Failure: bind() and connect() throw std::system_error; what waits for a peer of a bound endpoint goes with it,
+/// counted.
+class Dealer {
+  public:
+    Dealer(Reactor& reactor, SocketOptions options);
+    ~Dealer();
+    Dealer(const Dealer&) = delete;
+    Dealer& operator=(const Dealer&) = delete;
+
+    Endpoint bind(const Endpoint& endpoint);
+    void connect(const Endpoint& endpoint);
+    bool unbind(const Endpoint& endpoint);
+    bool disconnect(const Endpoint& endpoint);
+    [[nodiscard]] std::vector<Endpoint> endpoints() const;
+
+    /// Sends one message of at least one frame; copies it once.
+    [[nodiscard]] SendStatus send(std::span<const Bytes> frames);
+    [[nodiscard]] SendStatus send(std::initializer_list<std::string_view> frames);
+    /// Hands everything sent to the sockets, instead of at the end of the turn.
+    void flush();
+
+    /// As Subscriber's. Peers take turns.
+    [[nodiscard]] bool receive(MessageBatch& batch);
+    [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
+    void set_on_readable(std::function<void()> handler);
+    /// Called on the reactor's thread when send() can go on after full or unknown_peer. Must not destroy the dealer.
+    void set_on_writable(std::function<void()> handler);
+
+    /// As Publisher::close(). What waits for a peer that is not there is given up; send() answers unknown_peer.
+    void close(std::chrono::milliseconds grace, std::function<void()> done);
+
+    void set_monitor(MonitorHandler handler);
+    [[nodiscard]] std::vector<PeerStatus> peers() const;
+    [[nodiscard]] SocketTotals totals() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+#include "core/message.hpp"
+#include "core/monitor.hpp"
+#include "core/reactor.hpp"
+#include "core/socket_options.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+enum class SendStatus : std::uint8_t {
+    sent,          // in the peer's backlog, on its way at the end of this turn of the loop, or sooner
+    unknown_peer,  // nobody of this identity is connected
+    full,          // the peer's backlog has no room; on_writable tells when it has
+};
+
+/// ROUTER: talks to each peer by its identity. Talks to DEALER, REQ and ROUTER. Binds and connects.
+///
+/// A peer that comes with an identity in use takes it over: the older connection, mostly a dead one, is closed. A peer
+/// without identity gets one of five bytes, the first of them zero, and so does one that tells an alias of ours.
+/// MessageBatch::peer() tells who sent a batch. Messages are given as they come and sent as they are: the empty frame
+/// that a REQ peer puts in front stays, and belongs in front of the answer.
+///
+/// Threads: the reactor's, or any while nobody turns the reactor.
+/// Limits:  backlog_bytes_max for each peer, then send() answers full; reads ahead one receive buffer per peer.
+/// Failure: the constructor throws std::invalid_argument for options.identity; bind() and connect() throw
+///          std::system_error; nothing is ever sent in part or dropped in silence.
+class Router {
+  public:
+    Router(Reactor& reactor, SocketOptions options);
+    ~Router();
+    Router(const Router&) = delete;
+    Router& operator=(const Router&) = delete;
+
+    Endpoint bind(const Endpoint& endpoint);
+    void connect(const Endpoint& endpoint) { connect(endpoint, {}); }
+    /// The peer at `endpoint` is known as `alias` here, from now on, whatever identity it tells; messages may be sent
+    /// to it before it is reached. Throws std::invalid_argument for an alias that is no identity or is in use.
+    void connect(const Endpoint& endpoint, std::string_view alias);
+    bool unbind(const Endpoint& endpoint);
+    bool disconnect(const Endpoint& endpoint);
+    [[nodiscard]] std::vector<Endpoint> endpoints() const;
+
+    /// Sends one message of at least one frame to `peer`; copies it once.
+    [[nodiscard]] SendStatus send(std::string_view peer, std::span<const Bytes> frames);
+    [[nodiscard]] SendStatus send(std::string_view peer, std::initializer_list<std::string_view> frames);
+    /// Hands everything sent to the sockets, instead of at the end of the turn.
+    void flush();
+
+    /// As Subscriber's. Peers take turns.
+    [[nodiscard]] bool receive(MessageBatch& batch);
+    [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
+    void set_on_readable(std::function<void()> handler);
+    /// Called on the reactor's thread when a peer that was full has room again or is gone, and when a peer has come.
+    /// Must not destroy the router.
+    void set_on_writable(std::function<void(std::string_view peer)> handler);
+
+    /// As Publisher::close(). From now on every peer is unknown to send().
+    void close(std::chrono::milliseconds grace, std::function<void()> done);
+
+    void set_monitor(MonitorHandler handler);
+    [[nodiscard]] std::vector<PeerStatus> peers() const;
+    [[nodiscard]] SocketTotals totals() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/curve.hpp"
+#include "core/limits.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace telegate {
+
+/// What all sockets have in common. The defaults suit a gateway; zero never means "no limit".
+struct SocketOptions {
+    /// Sent to ROUTER peers by DEALER and ROUTER: 1 to 255 bytes, the first not zero; empty for none.
+    std::string identity;
+    Security security;
+
+    std::size_t sessions_max = limits::sessions_max;
+    std::size_t handshakes_max = limits::handshakes_max;
+    std::size_t handshakes_per_address_max = limits::handshakes_per_address_max;
+    std::chrono::milliseconds handshake_time_max = limits::handshake_time_max;
+
+    /// Bytes that may wait for one peer; for a publisher, how far its log may run ahead of the slowest.
+    std::size_t backlog_bytes_max = limits::backlog_bytes_max;
+    /// One incoming message, all frames with their headers.
+    std::size_t message_bytes_max = limits::message_bytes_max;
+    std::size_t frames_per_message_max = limits::frames_per_message_max;
+    /// Unit of the send log; one message takes one segment at most, or its own.
+    std::size_t segment_bytes = 64 * 1024;
+
+    /// A peer that has been silent for this long is sent PING; 0 sends none.
+    std::chrono::milliseconds heartbeat_interval = limits::heartbeat_interval;
+    /// A peer that gives no sign of life for this long is closed, and told so as its TTL. At most 65 s, since libzmq
+    /// counts a longer TTL wrongly.
+    std::chrono::milliseconds heartbeat_timeout = limits::heartbeat_timeout;
+
+    /// Connections that are lost or not made are tried again after a time that doubles from the first to the last, each
+    /// with up to half of it added at random.
+    std::chrono::milliseconds reconnect_first = limits::reconnect_first;
+    std::chrono::milliseconds reconnect_max = limits::reconnect_max;
+
+    /// Of ipc files that are bound: permission bits, and owner and group; empty leaves what the umask and process give.
+    std::optional<mode_t> ipc_mode;
+    std::optional<uid_t> ipc_owner;
+    std::optional<gid_t> ipc_group;
+};
+
+}  // namespace telegate

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/message.hpp"
+#include "core/reactor.hpp"
+#include "session.hpp"
+#include "watch.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// Sessions that have something to take, each in its turn: one receive buffer's worth, then the next.
+///
+/// Threads: the reactor's.
+/// Limits:  each session once; frames_per_turn and read_bytes_per_turn of each session in a turn.
+/// Failure: receive() may end sessions that break the protocol.
+class FairQueue {
+  public:
+    /// `filter`, unless empty, may take messages out of each batch before it is given out.
+    explicit FairQueue(Reactor& reactor, std::function<void(MessageBatch&)> filter = {});
+
+    /// The session has told that it is readable.
+    void add(Session& session);
+    /// The session has ended.
+    void remove(const Session& session) noexcept;
+    /// The handler is called when there is something after there was nothing; it may set another one.
+    void set_on_readable(std::function<void()> handler);
+
+    /// Fills `batch` from the next session; its peer() is that session's identity. False when no session is left that
+    /// has something in this turn.
+    [[nodiscard]] bool receive(MessageBatch& batch);
+    [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
+
+  private:
+    void queue(Session& session);
+    void tell();
+
+    Reactor& reactor_;
+    const std::function<void(MessageBatch&)> filter_;
+    std::vector<Session*> ready_;  // in turn; as few as have something at one moment
+    std::shared_ptr<const std::function<void()>> on_readable_;
+    Alarm late_handler_;  // tells a handler that came after what there is to read
+};
+
+}  // namespace telegate

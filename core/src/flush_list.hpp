@@ -1,0 +1,60 @@
+#pragma once
+
+#include "session.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// Sessions that something was added to since they were last written to.
+///
+/// Threads: the reactor's.
+/// Limits:  a session is in it once for each flush of its own in the meantime; allocates nothing in the steady state.
+/// Failure: mark() may throw std::bad_alloc.
+class FlushList {
+  public:
+    /// Nothing happens when the session has ended.
+    void mark(Session& session) {
+        if (session.state() != Session::State::closed && session.mark_dirty()) {
+            sessions_.push_back(&session);
+        }
+    }
+    /// The session is about to go.
+    void forget(const Session& session) noexcept {
+        for (Session*& listed : sessions_) {
+            listed = listed == &session ? nullptr : listed;
+        }
+    }
+    [[nodiscard]] bool empty() const noexcept { return sessions_.empty(); }
+
+    /// Calls `each` for every one, which may mark and forget, and call flush() itself. What is marked meanwhile stays
+    /// for the next time, so that it comes to an end.
+    template <class Each>
+    void flush(const Each& each) {
+        ++flushes_;
+        const bool is_outermost = !std::exchange(flushing_, true);
+        const std::size_t count = sessions_.size();
+        for (std::size_t index = 0; index < count; ++index) {
+            if (Session* session = std::exchange(sessions_[index], nullptr)) {
+                each(*session);
+            }
+        }
+        if (is_outermost) {
+            sessions_.erase(sessions_.begin(), sessions_.begin() + static_cast<std::ptrdiff_t>(count));
+            flushing_ = false;
+        }
+    }
+
+    /// Counts calls of flush(), from 1.
+    [[nodiscard]] const std::uint64_t& flushes() const noexcept { return flushes_; }
+
+  private:
+    std::vector<Session*> sessions_;  // null: flushed, or gone
+    bool flushing_ = false;
+    std::uint64_t flushes_ = 1;
+};
+
+}  // namespace telegate

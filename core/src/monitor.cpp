@@ -1,0 +1,26 @@
+#include "core/monitor.hpp"
+
+namespace telegate {
+
+std::string_view to_string(MonitorEventKind kind) noexcept {
+    switch (kind) {
+        case MonitorEventKind::listening: return "listening";
+        case MonitorEventKind::bind_failed: return "bind_failed";
+        case MonitorEventKind::accepted: return "accepted";
+        case MonitorEventKind::accept_failed: return "accept_failed";
+        case MonitorEventKind::refused: return "refused";
+        case MonitorEventKind::connected: return "connected";
+        case MonitorEventKind::retried: return "retried";
+        case MonitorEventKind::handshake_done: return "handshake_done";
+        case MonitorEventKind::handshake_failed: return "handshake_failed";
+        case MonitorEventKind::subscribed: return "subscribed";
+        case MonitorEventKind::unsubscribed: return "unsubscribed";
+        case MonitorEventKind::slow: return "slow";
+        case MonitorEventKind::dropped: return "dropped";
+        case MonitorEventKind::disconnected: return "disconnected";
+        case MonitorEventKind::closed: return "closed";
+    }
+    return "unknown";
+}
+
+}  // namespace telegate

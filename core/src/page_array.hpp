@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace telegate {
+
+/// An array of zero bytes straight from the system, and straight back to it: what a peer has made us hold is not kept
+/// in the allocator when the peer has gone. Costs no memory before it is touched.
+///
+/// Threads: one. Limits: whole pages. Failure: the constructor throws std::bad_alloc.
+template <class T>
+class PageArray {
+  public:
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+    PageArray() = default;
+    explicit PageArray(std::size_t size) : bytes_(size * sizeof(T)) {
+        void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) {
+            throw std::bad_alloc();
+        }
+        if (bytes_ >= huge_page_bytes) {
+            ::madvise(memory, bytes_, MADV_HUGEPAGE);  // only makes it faster
+        }
+        items_ = static_cast<T*>(memory);
+    }
+    PageArray(PageArray&& other) noexcept
+        : items_(std::exchange(other.items_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    PageArray& operator=(PageArray&& other) noexcept {
+        std::swap(items_, other.items_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~PageArray() {
+        if (items_ != nullptr) {
+            ::munmap(items_, bytes_);
+        }
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return items_ == nullptr; }
+    [[nodiscard]] T& operator[](std::size_t at) noexcept { return items_[at]; }
+    [[nodiscard]] const T& operator[](std::size_t at) const noexcept { return items_[at]; }
+
+  private:
+    static constexpr std::size_t huge_page_bytes = 2 * 1024 * 1024;
+
+    T* items_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace telegate

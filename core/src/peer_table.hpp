@@ -1,0 +1,92 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+#include "core/monitor.hpp"
+#include "core/reactor.hpp"
+#include "core/socket_options.hpp"
+#include "session.hpp"
+#include "transport/transport.hpp"
+#include "watch.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// In what the sockets differ.
+struct PeerTableOptions {
+    zmtp::SocketType socket_type = zmtp::SocketType::pub;
+    std::size_t receive_buffer_bytes = 256 * 1024;
+    /// Whether what waits for a connected endpoint outlives the connection (DEALER, and ROUTER with an alias).
+    bool keep_outbox = false;
+};
+
+/// All connections of one socket: binds, connects and connects again, holds the sessions within their limits, looks at
+/// their deadlines, counts, and tells the monitor.
+///
+/// Threads: the reactor's, or any while nobody turns it.
+/// Limits:  sessions_max, handshakes_max and handshakes_per_address_max: the oldest unfinished handshake gives way to a
+///          newcomer; when all are open the newcomer is refused.
+/// Failure: bind() and connect() throw std::system_error. A connect that fails later is tried again.
+///
+/// The events are those of the sessions, after the table has done its own part. A session that has ended is destroyed
+/// in a later turn of the loop.
+class PeerTable {
+  public:
+    PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options, SessionEvents events);
+    /// Closes everything at once; no event comes any more.
+    ~PeerTable();
+    PeerTable(const PeerTable&) = delete;
+    PeerTable& operator=(const PeerTable&) = delete;
+
+    /// Not after close(), as connect().
+    Endpoint bind(const Endpoint& endpoint);
+    bool unbind(const Endpoint& endpoint);
+    /// Returns the outbox of the connection to be, when it is kept over connections; null otherwise.
+    std::shared_ptr<Outbox> connect(const Endpoint& endpoint, std::string alias);
+    bool disconnect(const Endpoint& endpoint);
+    [[nodiscard]] std::vector<Endpoint> endpoints() const;
+
+    /// Not closed; before and after their handshake.
+    [[nodiscard]] const std::vector<std::unique_ptr<Session>>& sessions() const noexcept;
+    [[nodiscard]] Session* find(std::uint64_t id) noexcept;
+
+    /// Has the next flush() write to this session.
+    void mark(Session& session);
+    /// Has flush() called at the end of the turn.
+    void flush_soon();
+    void flush_soon(Session& session) {
+        mark(session);
+        flush_soon();
+    }
+    /// Flushes what mark() has collected.
+    void flush();
+    /// Counts flushes, from 1. A session that was marked since the last one need not be marked again.
+    [[nodiscard]] const std::uint64_t& flushes() const noexcept;
+
+    /// Accepts nobody new, connects no more, drains all sessions, cuts after `grace`. `done`, unless empty, is called
+    /// from a later turn, once, unless the table goes first. A second call can only shorten the grace.
+    void close(std::chrono::milliseconds grace, std::function<void()> done);
+    [[nodiscard]] bool is_closing() const noexcept;
+
+    void set_monitor(MonitorHandler handler);
+    /// To tell what only the socket knows: subscribed, unsubscribed. Costs a branch when nobody listens.
+    void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0);
+
+    /// Of sessions after their handshake.
+    [[nodiscard]] std::vector<PeerStatus> statuses() const;
+    [[nodiscard]] SocketTotals totals() const;
+    [[nodiscard]] SegmentPool& segments() noexcept;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace telegate

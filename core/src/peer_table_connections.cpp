@@ -1,0 +1,228 @@
+#include "peer_table_state.hpp"
+#include "socket_totals.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+// What comes in, what goes out, and what becomes of it.
+
+namespace telegate {
+
+void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
+    ++accepting;
+    make_room(stream->address());
+    if (sessions.size() >= options.sessions_max) {
+        refuse(listening, stream->peer(), "too many connections");
+    } else if (!closing) {
+        const std::string peer = stream->peer();
+        try {
+            Session& session = admit(std::move(stream), listening.endpoint, nullptr);
+            ++totals.connections_accepted;
+            monitor.tell(MonitorEventKind::accepted, session, {});
+            if (session.state() != Session::State::closed) {
+                session.start();
+            }
+        } catch (const std::exception& error) {
+            refuse(listening, peer, error.what());
+        }
+    }
+    --accepting;
+}
+
+void PeerTable::State::make_room(const std::string& address) {
+    constexpr std::string_view why = "too many handshakes at once";
+    if (!address.empty() && pending.size_of(address) >= options.handshakes_per_address_max) {
+        if (Session* oldest = pending.oldest_of(address)) {
+            oldest->close(why);
+        }
+    }
+    if (pending.size() >= options.handshakes_max || sessions.size() >= options.sessions_max) {
+        if (Session* oldest = pending.oldest()) {
+            oldest->close(why);
+        }
+    }
+}
+
+void PeerTable::State::refuse(const Listening& listening, const std::string& peer, std::string_view why) {
+    ++totals.connections_refused;
+    monitor.tell(MonitorEventKind::refused, listening.endpoint, why, peer);
+}
+
+void PeerTable::State::note_accept_error(const Listening& listening, int error) {
+    ++totals.accept_errors;
+    monitor.tell(MonitorEventKind::accept_failed, listening.endpoint, std::generic_category().message(error));
+}
+
+/// The session is not started. Throws std::system_error when the event loop can watch no more.
+Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer) {
+    Session::Arrival arrival;
+    arrival.stream = std::move(stream);
+    arrival.id = sessions_seen + 1;
+    arrival.endpoint = endpoint;
+    arrival.alias = dialer != nullptr ? dialer->alias() : std::string();
+    arrival.initiator = dialer != nullptr;
+    arrival.keep_outbox = dialer != nullptr && dialer->outbox() != nullptr;
+    arrival.outbox = arrival.keep_outbox ? dialer->outbox() : std::make_shared<Outbox>(segments);
+    const std::uint64_t dropped_before = arrival.outbox->dropped();
+    auto session = std::make_unique<Session>(context, std::move(arrival));
+    ++sessions_seen;
+    if (dialer == nullptr) {
+        pending.add(*session);
+    }
+    session->set_index(sessions.size());
+    notes.push_back({dialer, {false, dropped_before}});
+    sessions.push_back(std::move(session));
+    if (!std::exchange(ticking, true)) {
+        tick_alarm.set(tick_time);
+    }
+    return *sessions.back();
+}
+
+void PeerTable::State::stop_listening(std::unique_ptr<Listening> listening) {
+    const std::string endpoint = listening->endpoint;
+    if (accepting > 0) {
+        old_listeners.push_back(std::move(listening));
+        later_clean.ask();
+    } else {
+        listening.reset();
+    }
+    monitor.tell(MonitorEventKind::closed, endpoint, {});
+}
+
+void PeerTable::State::take_stream(Dialer& dialer, std::unique_ptr<Stream> stream) {
+    try {
+        Session& session = admit(std::move(stream), dialer.endpoint_text(), &dialer);
+        ++totals.connections_made;
+        monitor.tell(MonitorEventKind::connected, session, {});
+        if (session.state() != Session::State::closed) {
+            session.start();
+        }
+    } catch (const std::exception& error) {
+        note_failure(dialer, error.what());
+    }
+}
+
+void PeerTable::State::note_failure(Dialer& dialer, std::string_view why) {
+    ++totals.connections_retried;
+    monitor.tell(MonitorEventKind::retried, dialer.endpoint_text(), why);
+    dialer.retry();
+}
+
+Session* PeerTable::State::session_of(const Dialer& dialer) const noexcept {
+    const auto found =
+        std::find_if(notes.begin(), notes.end(), [&](const Note& note) { return note.dialer == &dialer; });
+    return found == notes.end() ? nullptr : sessions[static_cast<std::size_t>(found - notes.begin())].get();
+}
+
+std::vector<Dialer*> PeerTable::State::dialers_of(const Endpoint& endpoint) const {
+    std::vector<Dialer*> result;
+    for (const auto& dialer : dialers) {
+        if (dialer->endpoint() == endpoint) {
+            result.push_back(dialer.get());
+        }
+    }
+    return result;
+}
+
+void PeerTable::State::retire(const Dialer& dialer) {
+    const auto found =
+        std::find_if(dialers.begin(), dialers.end(), [&](const auto& owned) { return owned.get() == &dialer; });
+    if (found == dialers.end()) {
+        return;
+    }
+    old_dialers.push_back(std::move(*found));
+    dialers.erase(found);
+    later_clean.ask();
+    if (const auto& outbox = dialer.outbox()) {
+        const std::uint64_t lost = outbox->backlog().messages();
+        outbox->give_up_all();
+        add_deliveries(totals, *outbox);
+        if (lost > 0) {
+            monitor.tell_dropped(dialer.endpoint_text(), lost);
+        }
+    }
+}
+
+void PeerTable::State::note_opened(Session& session) {
+    pending.remove(session);
+    if (Dialer* dialer = notes[session.index()].dialer) {
+        dialer->note_opened();
+    }
+    if (monitor.is_on()) {
+        const PeerStatus status = session.status();
+        monitor.tell(MonitorEventKind::handshake_done, session, status.socket_type + ' ' + status.mechanism, status);
+    }
+    if (session.state() != Session::State::closed) {
+        events.opened(session);
+    }
+}
+
+void PeerTable::State::note_ended(Session& session, std::string_view why) {
+    if (gone) {
+        return;
+    }
+    const std::size_t index = session.index();
+    Note note = notes[index];
+    old_sessions.push_back(std::move(sessions[index]));
+    later_clean.ask();
+    if (index + 1 != sessions.size()) {
+        sessions[index] = std::move(sessions.back());
+        sessions[index]->set_index(index);
+        notes[index] = notes.back();
+    }
+    sessions.pop_back();
+    notes.pop_back();
+    pending.remove(session);
+    dirty.forget(session);
+    const PeerStatus status = session.status();
+    count_ended(session, note, status);
+    events.ended(session, why);  // first, so that the monitor finds a socket that knows it no more
+    tell_ended(session, note, status, why);
+    if (note.dialer != nullptr) {
+        go_on(*note.dialer, session, why);
+    }
+    if (closing && sessions.empty()) {
+        grace_alarm.cancel();
+        later_closed.ask();
+    }
+}
+
+void PeerTable::State::count_ended(const Session& session, const Note& note, const PeerStatus& status) {
+    if (!is_kept(note)) {
+        add_deliveries(totals, *session.outbox());
+    }
+    add_traffic(totals, status);
+    if (!session.was_open()) {
+        ++totals.handshakes_failed;
+    } else if (session.ending() == Session::Ending::violation) {
+        ++totals.violations;
+    } else if (session.ending() == Session::Ending::silence) {
+        ++totals.silences;
+    }
+}
+
+void PeerTable::State::tell_ended(const Session& session, Note& note, const PeerStatus& status,
+                                  std::string_view why) const {
+    monitor.look_for_dropped(session, note.told);
+    if (session.was_open()) {
+        monitor.tell(MonitorEventKind::disconnected, session, why, status);
+    } else {
+        monitor.tell(MonitorEventKind::handshake_failed, session, why);
+    }
+}
+
+void PeerTable::State::go_on(Dialer& dialer, const Session& session, std::string_view why) {
+    if (dialer.is_stopped()) {
+        return retire(dialer);
+    }
+    if (session.was_open()) {
+        dialer.note_lost();
+        dialer.retry();
+    } else {
+        note_failure(dialer, why);
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,164 @@
+#include "peer_table_state.hpp"
+#include "socket_totals.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds tick_time_min{5};
+constexpr milliseconds tick_time_max{250};
+constexpr int ticks_per_deadline = 4;
+
+/// Short deadlines are looked at more often. A heartbeat time of zero is none.
+milliseconds tick_time_for(const SocketOptions& options) {
+    milliseconds time = tick_time_max;
+    for (const milliseconds deadline :
+         {options.handshake_time_max, options.heartbeat_interval, options.heartbeat_timeout}) {
+        if (deadline > milliseconds(0)) {
+            time = std::min(time, deadline / ticks_per_deadline);
+        }
+    }
+    return std::max(time, tick_time_min);
+}
+
+template <class Call>
+Call or_nothing(Call call) {
+    return call ? std::move(call) : Call([](auto&&...) {});
+}
+
+}  // namespace
+
+/// Whether the session's outbox is its dialer's, which is counted there.
+bool PeerTable::State::is_kept(const Note& note) noexcept {
+    return note.dialer != nullptr && note.dialer->outbox() != nullptr;
+}
+
+PeerTable::State::State(Reactor& reactor_in, const SocketOptions& options_in, PeerTableOptions table_in,
+                        SessionEvents events_in)
+    : reactor(reactor_in),
+      options(options_in),
+      table_options(table_in),
+      tick_time(tick_time_for(options)),
+      segments(options.segment_bytes),
+      buffers(table_in.receive_buffer_bytes),
+      events(std::move(events_in)),
+      context{reactor,
+              options,
+              table_in.socket_type,
+              {[this](Session& session) { note_opened(session); }, or_nothing(std::move(events.readable)),
+               or_nothing(std::move(events.command)), std::move(events.room),
+               [this](Session& session, std::string_view why) {
+                   note_ended(session, why);
+               }},
+              buffers},
+      tick_alarm(reactor, [this] { tick(); }),
+      grace_alarm(reactor, [this] { cut(); }),
+      later_flush(reactor, [this] { flush(); }),
+      later_clean(reactor, [this] { clean(); }),
+      later_closed(reactor, [this] {
+          for (const auto& done : std::exchange(on_closed, {})) {
+              done();
+          }
+      }) {
+    events.opened = or_nothing(std::move(events.opened));
+    events.ended = or_nothing(std::move(events.ended));
+}
+
+PeerTable::State::~State() {
+    gone = true;
+    sessions.clear();
+}
+
+void PeerTable::State::tick() {
+    const Clock::time_point now = Clock::now();
+    // From the back: one that ends is replaced by the last, which has had its turn.
+    for (std::size_t index = sessions.size(); index-- > 0;) {
+        if (index >= sessions.size()) {
+            continue;
+        }
+        Session& session = *sessions[index];
+        session.tick(now);
+        if (monitor.is_on() && session.state() != Session::State::closed) {
+            monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
+        }
+        if (monitor.is_on() && session.state() != Session::State::closed) {
+            monitor.look_for_dropped(session, notes[session.index()].told);
+        }
+    }
+    ticking = !sessions.empty();
+    if (ticking) {
+        tick_alarm.set(tick_time);
+    }
+}
+
+void PeerTable::State::flush() {
+    dirty.flush([this](Session& session) {
+        session.flush();
+        if (monitor.is_on() && session.state() != Session::State::closed) {
+            monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
+        }
+    });
+    if (!dirty.empty()) {
+        later_flush.ask();
+    }
+}
+
+SocketTotals PeerTable::State::sum() const {
+    SocketTotals sum = totals;
+    for (std::size_t index = 0; index < sessions.size(); ++index) {
+        add_traffic(sum, sessions[index]->status());
+        if (!is_kept(notes[index])) {
+            add_deliveries(sum, *sessions[index]->outbox());
+        }
+    }
+    for (const auto& dialer : dialers) {
+        if (const auto& outbox = dialer->outbox()) {
+            add_deliveries(sum, *outbox);
+        }
+    }
+    return sum;
+}
+
+void PeerTable::State::begin_close() {
+    for (auto& listening : std::exchange(listeners, {})) {
+        stop_listening(std::move(listening));
+    }
+    std::vector<const Dialer*> idle;
+    for (const auto& dialer : dialers) {
+        dialer->stop();
+        if (session_of(*dialer) == nullptr) {
+            idle.push_back(dialer.get());
+        }
+    }
+    for (const Dialer* dialer : idle) {
+        retire(*dialer);
+    }
+    std::vector<Session*> open;  // those that end meanwhile are kept until a later turn
+    for (const auto& session : sessions) {
+        open.push_back(session.get());
+    }
+    for (Session* session : open) {
+        if (session->state() != Session::State::closed) {
+            session->drain();
+        }
+    }
+}
+
+void PeerTable::State::cut() {
+    while (!sessions.empty()) {
+        sessions.back()->close("did not read in time");
+    }
+}
+
+void PeerTable::State::clean() {
+    old_sessions.clear();
+    old_dialers.clear();
+    old_listeners.clear();
+}
+
+}  // namespace telegate

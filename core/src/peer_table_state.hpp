@@ -1,0 +1,100 @@
+#pragma once
+
+#include "dialer.hpp"
+#include "flush_list.hpp"
+#include "peer_monitor.hpp"
+#include "peer_table.hpp"
+#include "pending_handshakes.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// The inside of PeerTable: peer_table.cpp has what its socket asks for, peer_table_connections.cpp what
+/// becomes of each connection, peer_table_state.cpp what is done for all together.
+/// Threads, Limits, Failure: as PeerTable.
+struct PeerTable::State {
+    struct Listening {
+        std::unique_ptr<transport::Listener> listener;
+        std::string endpoint;
+    };
+    /// What the table knows of the session at the same index.
+    struct Note {
+        Dialer* dialer = nullptr;  // null: it was accepted
+        PeerMonitor::Told told;
+    };
+
+    State(Reactor& reactor_in, const SocketOptions& options_in, PeerTableOptions table_in, SessionEvents events_in);
+    ~State();
+
+    void accept(Listening& listening, std::unique_ptr<Stream> stream);
+    void make_room(const std::string& address);
+    void refuse(const Listening& listening, const std::string& peer, std::string_view why);
+    void note_accept_error(const Listening& listening, int error);
+    Session& admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer);
+    void stop_listening(std::unique_ptr<Listening> listening);
+
+    void take_stream(Dialer& dialer, std::unique_ptr<Stream> stream);
+    void note_failure(Dialer& dialer, std::string_view why);
+    [[nodiscard]] std::vector<Dialer*> dialers_of(const Endpoint& endpoint) const;
+    void retire(const Dialer& dialer);
+    [[nodiscard]] static bool is_kept(const Note& note) noexcept;
+    [[nodiscard]] Session* session_of(const Dialer& dialer) const noexcept;
+
+    void note_opened(Session& session);
+    void note_ended(Session& session, std::string_view why);
+    void count_ended(const Session& session, const Note& note, const PeerStatus& status);
+    void tell_ended(const Session& session, Note& note, const PeerStatus& status, std::string_view why) const;
+    void go_on(Dialer& dialer, const Session& session, std::string_view why);
+    void tick();
+    void flush();
+    [[nodiscard]] SocketTotals sum() const;
+    void begin_close();
+    void cut();
+    void clean();
+
+    Reactor& reactor;
+    const SocketOptions options;
+    const PeerTableOptions table_options;
+    const std::chrono::milliseconds tick_time;
+    SegmentPool segments;  // outlives all that refer to segments
+    BufferPool buffers;
+    SessionEvents events;
+    SessionContext context;
+    PeerMonitor monitor;
+    SocketTotals totals;  // without what lives
+
+    std::vector<std::unique_ptr<Listening>> listeners;
+    std::vector<std::unique_ptr<Dialer>> dialers;
+    std::vector<std::unique_ptr<Session>> sessions;
+    std::vector<Note> notes;
+    PendingHandshakes pending;
+    std::uint64_t sessions_seen = 0;
+
+    FlushList dirty;
+    // They may be in the middle of a call, so that they go in a later turn.
+    std::vector<std::unique_ptr<Session>> old_sessions;
+    std::vector<std::unique_ptr<Dialer>> old_dialers;
+    std::vector<std::unique_ptr<Listening>> old_listeners;
+    unsigned accepting = 0;
+
+    bool ticking = false;
+    bool closing = false;
+    bool gone = false;
+    std::chrono::steady_clock::time_point grace_end = std::chrono::steady_clock::time_point::max();
+    std::vector<std::function<void()>> on_closed;
+
+    Alarm tick_alarm;
+    Alarm grace_alarm;
+    Later later_flush;
+    Later later_clean;
+    Later later_closed;
+};
+
+}  // namespace telegate

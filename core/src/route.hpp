@@ -1,0 +1,58 @@
+#pragma once
+
+#include "core/bytes.hpp"
+#include "outbox.hpp"
+#include "peer_table.hpp"
+#include "session.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace telegate {
+
+/// What all routes of one socket share.
+struct RouteContext {
+    RouteContext(PeerTable& table_in, std::size_t backlog_bytes_max_in) noexcept
+        : table(table_in), flushes(table_in.flushes()), backlog_bytes_max(backlog_bytes_max_in) {}
+
+    PeerTable& table;
+    const std::uint64_t& flushes;
+    const std::size_t backlog_bytes_max;  // waiting for one peer
+};
+
+/// The way to one peer of a Router or Dealer: what waits for it, and its session while there is one.
+///
+/// Threads: the reactor's.
+/// Limits:  backlog_bytes_max; an empty outbox takes any message.
+/// Failure: send() may throw std::bad_alloc, and may end the session.
+class Route {
+  public:
+    /// To a peer that is not there yet.
+    explicit Route(std::shared_ptr<Outbox> outbox) noexcept : outbox_(std::move(outbox)) {}
+    explicit Route(Session& session) : outbox_(session.outbox()), session_(&session) {}
+
+    [[nodiscard]] Session* session() const noexcept { return session_; }
+    [[nodiscard]] bool leads_to(const Outbox& outbox) const noexcept { return outbox_.get() == &outbox; }
+    void attach(Session& session);
+    void detach() noexcept { session_ = nullptr; }
+
+    /// False, and nothing is done, when there is no room. The route may be gone afterwards, with its session.
+    [[nodiscard]] bool send(RouteContext& context, std::span<const Bytes> frames);
+    /// Whether send() has been refused since the last call.
+    [[nodiscard]] bool take_refused() noexcept { return std::exchange(has_refused_, false); }
+
+  private:
+    /// Written at once when so much has come together, while it is warm in the cache.
+    static constexpr std::size_t flush_bytes = 256 * 1024;
+
+    std::shared_ptr<Outbox> outbox_;
+    Session* session_ = nullptr;
+    std::size_t unflushed_bytes_ = 0;  // since the last write from here
+    std::uint64_t marked_at_ = 0;      // PeerTable::flushes() when the session was last marked
+    bool has_refused_ = false;
+};
+
+}  // namespace telegate

@@ -1,0 +1,231 @@
+#include "core/router.hpp"
+
+#include "fair_queue.hpp"
+#include "frame_list.hpp"
+#include "identity.hpp"
+#include "peer_table.hpp"
+#include "route.hpp"
+#include "watch.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+namespace {
+
+struct Peer {
+    Route route;
+    std::optional<Endpoint> alias_of;  // stays known while it is not connected
+};
+
+struct IdentityHash : std::hash<std::string_view> {
+    using is_transparent = void;
+};
+using Peers = std::unordered_map<std::string, Peer, IdentityHash, std::equal_to<>>;
+
+}  // namespace
+
+struct Router::State {
+    State(Reactor& reactor, SocketOptions socket_options);
+
+    [[nodiscard]] SessionEvents events();
+    void opened(Session& session);
+    void ended(Session& session);
+    void room(Session& session);
+    void tell_writable(std::string_view identity);
+
+    [[nodiscard]] Peers::value_type* find(std::string_view identity);
+    void forget_aliases(const Endpoint& endpoint);
+
+    const SocketOptions options;
+    FairQueue queue;
+    AutomaticIdentities automatic_identities;
+    std::function<void(std::string_view peer)> on_writable;
+    std::vector<std::string> gone;  // peers that were full when they left, until on_writable hears it
+    Later tell_gone;
+    bool is_closing = false;
+    PeerTable table;
+    RouteContext routes{table, options.backlog_bytes_max};
+    Peers peers;                        // their outboxes use the table's memory
+    Peers::value_type* last = nullptr;  // that send() looked for
+};
+
+Router::State::State(Reactor& reactor, SocketOptions socket_options)
+    : options(std::move(socket_options)),
+      queue(reactor),
+      tell_gone(reactor,
+                [this] {
+                    for (const std::string& identity : std::exchange(gone, {})) {
+                        tell_writable(identity);
+                    }
+                }),
+      table(reactor, options, {.socket_type = zmtp::SocketType::router, .keep_outbox = true}, events()) {
+    if (!options.identity.empty()) {
+        check_identity(options.identity);
+    }
+}
+
+SessionEvents Router::State::events() {
+    return {
+        .opened = [this](Session& session) { opened(session); },
+        .readable = [this](Session& session) { queue.add(session); },
+        .command = [](Session&, const zmtp::Command&) {},  // there is none for a router
+        .room = [this](Session& session) { room(session); },
+        .ended = [this](Session& session, std::string_view) { ended(session); },
+    };
+}
+
+void Router::State::opened(Session& session) {
+    const auto found = peers.find(session.identity());
+    const bool is_alias = found != peers.end() && found->second.alias_of.has_value();
+    if (is_alias && found->second.route.leads_to(*session.outbox())) {
+        found->second.route.attach(session);
+        table.flush_soon(session);
+    } else if (found != peers.end() && !is_alias) {
+        Session* const older = found->second.route.session();
+        found->second.route = Route(session);
+        older->close("identity taken over");
+    } else {
+        // A peer that tells an alias is not taken for the one that we chose ourselves.
+        while (session.identity().empty() || peers.contains(session.identity())) {
+            session.set_identity(automatic_identities.next());
+        }
+        peers.emplace(session.identity(), Peer{Route(session), std::nullopt});
+    }
+    tell_writable(session.identity());
+}
+
+void Router::State::ended(Session& session) {
+    queue.remove(session);
+    const auto found = peers.find(session.identity());
+    if (found == peers.end() || found->second.route.session() != &session) {
+        return;
+    }
+    if (found->second.alias_of.has_value()) {
+        found->second.route.detach();
+        return;
+    }
+    if (last == &*found) {
+        last = nullptr;
+    }
+    if (found->second.route.take_refused()) {
+        gone.push_back(found->first);
+        tell_gone.ask();  // not from here: whoever hears it may well receive, and this may be within receive()
+    }
+    peers.erase(found);
+}
+
+void Router::State::room(Session& session) {
+    const auto found = peers.find(session.identity());
+    if (found != peers.end() && found->second.route.session() == &session && found->second.route.take_refused()) {
+        tell_writable(session.identity());
+    }
+}
+
+void Router::State::tell_writable(std::string_view identity) {
+    if (const auto handler = on_writable) {  // a copy, since it may set another one
+        handler(identity);
+    }
+}
+
+Peers::value_type* Router::State::find(std::string_view identity) {
+    if (last == nullptr || last->first != identity) {
+        const auto found = peers.find(identity);
+        if (found == peers.end()) {
+            return nullptr;
+        }
+        last = &*found;
+    }
+    return last;
+}
+
+void Router::State::forget_aliases(const Endpoint& endpoint) {
+    last = nullptr;
+    std::erase_if(peers, [&](const auto& entry) { return entry.second.alias_of == endpoint; });
+}
+
+Router::Router(Reactor& reactor, SocketOptions options)
+    : state_(std::make_unique<State>(reactor, std::move(options))) {}
+Router::~Router() = default;
+
+void Router::connect(const Endpoint& endpoint, std::string_view alias) {
+    if (alias.empty()) {
+        state_->table.connect(endpoint, {});
+        return;
+    }
+    check_identity(alias);
+    if (state_->peers.contains(alias)) {
+        throw std::invalid_argument("the alias is in use: " + std::string(alias));
+    }
+    std::string identity(alias);
+    auto outbox = state_->table.connect(endpoint, identity);
+    state_->peers.emplace(std::move(identity), Peer{Route(std::move(outbox)), endpoint});
+}
+
+bool Router::disconnect(const Endpoint& endpoint) {
+    state_->forget_aliases(endpoint);
+    return state_->table.disconnect(endpoint);
+}
+
+SendStatus Router::send(std::string_view peer, std::span<const Bytes> frames) {
+    auto* const found = state_->find(peer);
+    if (found == nullptr || state_->is_closing) {
+        return SendStatus::unknown_peer;
+    }
+    return found->second.route.send(state_->routes, frames) ? SendStatus::sent : SendStatus::full;
+}
+
+SendStatus Router::send(std::string_view peer, std::initializer_list<std::string_view> frames) {
+    return send(peer, FrameList(frames).frames());
+}
+
+void Router::flush() {
+    state_->table.flush();
+}
+
+bool Router::receive(MessageBatch& batch) {
+    return state_->queue.receive(batch);
+}
+
+bool Router::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
+    return state_->queue.receive_for(batch, time);
+}
+
+void Router::set_on_readable(std::function<void()> handler) {
+    state_->queue.set_on_readable(std::move(handler));
+}
+
+void Router::set_on_writable(std::function<void(std::string_view peer)> handler) {
+    state_->on_writable = std::move(handler);
+}
+
+void Router::close(std::chrono::milliseconds grace, std::function<void()> done) {
+    state_->is_closing = true;
+    state_->table.close(grace, std::move(done));
+}
+
+Endpoint Router::bind(const Endpoint& endpoint) {
+    return state_->table.bind(endpoint);
+}
+bool Router::unbind(const Endpoint& endpoint) {
+    return state_->table.unbind(endpoint);
+}
+std::vector<Endpoint> Router::endpoints() const {
+    return state_->table.endpoints();
+}
+void Router::set_monitor(MonitorHandler handler) {
+    state_->table.set_monitor(std::move(handler));
+}
+std::vector<PeerStatus> Router::peers() const {
+    return state_->table.statuses();
+}
+SocketTotals Router::totals() const {
+    return state_->table.totals();
+}
+
+}  // namespace telegate

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/monitor.hpp"
+#include "outbox.hpp"
+
+namespace telegate {
+
+/// Adds what one outbox counts.
+inline void add_deliveries(SocketTotals& totals, const Outbox& outbox) {
+    totals.matched += outbox.matched();
+    totals.sent += outbox.sent();
+    totals.dropped += outbox.dropped();
+    totals.pending += outbox.backlog().messages();
+}
+
+/// Adds what one session counts beside it.
+inline void add_traffic(SocketTotals& totals, const PeerStatus& status) {
+    totals.received += status.received;
+    totals.bytes_sent += status.bytes_sent;
+    totals.bytes_received += status.bytes_received;
+}
+
+}  // namespace telegate

@@ -1,0 +1,188 @@
+#include "core/subscriber.hpp"
+
+#include "fair_queue.hpp"
+#include "peer_table.hpp"
+#include "subscription_index.hpp"
+#include "zmtp/command.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace telegate {
+
+namespace {
+
+using zmtp::Subscription;
+
+constexpr SubscriptionIndex::Limits own_limits{
+    .subscriptions_max = limits::subscriptions_max,
+    .per_subscriber_max = limits::subscriptions_max,
+    .bytes_per_subscriber_max = limits::subscription_bytes_total_max,
+};
+
+}  // namespace
+
+struct Subscriber::State {
+    State(Reactor& reactor, SocketOptions socket_options);
+
+    [[nodiscard]] SessionEvents events();
+    /// Tells a new publisher everything.
+    void introduce(Session& session);
+    void tell(Session& session, Subscription::Kind kind, std::string_view prefix);
+    template <class Each>
+    void for_each_session(const Each& each);
+    void tell_all(Subscription::Kind kind, std::string_view prefix);
+    void filter(MessageBatch& batch);
+    void encode(Subscription::Kind kind, std::uint8_t minor, std::string_view prefix);
+
+    const SocketOptions options;
+    SubscriptionIndex prefixes{own_limits};
+    const SubscriberKey self = prefixes.add_subscriber();
+    std::uint64_t filtered = 0;
+    std::vector<std::byte> wire;  // of the command being sent
+    FairQueue queue;
+    PeerTable table;
+};
+
+Subscriber::State::State(Reactor& reactor, SocketOptions socket_options)
+    : options(std::move(socket_options)),
+      queue(reactor, [this](MessageBatch& batch) { filter(batch); }),
+      table(reactor, options, {.socket_type = zmtp::SocketType::sub}, events()) {}
+
+SessionEvents Subscriber::State::events() {
+    return {
+        .opened = [this](Session& session) { introduce(session); },
+        .readable = [this](Session& session) { queue.add(session); },
+        .command = [](Session&, const zmtp::Command&) {},  // a publisher has none for us
+        .room = [](Session&) {},
+        .ended = [this](Session& session, std::string_view) { queue.remove(session); },
+    };
+}
+
+void Subscriber::State::encode(Subscription::Kind kind, std::uint8_t minor, std::string_view prefix) {
+    wire.clear();
+    if (kind == Subscription::Kind::subscribe) {
+        zmtp::append_subscribe(wire, minor, as_bytes(prefix));
+    } else {
+        zmtp::append_cancel(wire, minor, as_bytes(prefix));
+    }
+}
+
+void Subscriber::State::introduce(Session& session) {
+    if (prefixes.size() == 0) {
+        return;
+    }
+    for (const std::string& prefix : prefixes.some(self, prefixes.size())) {
+        encode(Subscription::Kind::subscribe, session.peer().minor, prefix);
+        session.outbox()->append_wire(wire);
+    }
+    table.flush_soon(session);
+}
+
+void Subscriber::State::tell(Session& session, Subscription::Kind kind, std::string_view prefix) {
+    encode(kind, session.peer().minor, prefix);
+    Outbox& outbox = *session.outbox();
+    if (!outbox.has_room(wire.size(), options.backlog_bytes_max)) {
+        session.close("takes no subscriptions");
+        return;
+    }
+    outbox.append_wire(wire);
+    table.flush_soon(session);
+}
+
+/// From the back, since one that is closed is replaced by the last, which has had its turn.
+template <class Each>
+void Subscriber::State::for_each_session(const Each& each) {
+    for (std::size_t index = table.sessions().size(); index-- > 0;) {
+        if (index < table.sessions().size()) {
+            each(*table.sessions()[index]);
+        }
+    }
+}
+
+void Subscriber::State::tell_all(Subscription::Kind kind, std::string_view prefix) {
+    for_each_session([&](Session& session) {
+        if (session.state() == Session::State::open) {
+            tell(session, kind, prefix);
+        }
+    });
+}
+
+void Subscriber::State::filter(MessageBatch& batch) {
+    if (prefixes.matches({})) {  // everything is wanted
+        return;
+    }
+    const std::size_t before = batch.size();
+    batch.keep_if([this](const Message& message) { return prefixes.matches(message.text(0)); });
+    filtered += before - batch.size();
+}
+
+Subscriber::Subscriber(Reactor& reactor, SocketOptions options)
+    : state_(std::make_unique<State>(reactor, std::move(options))) {}
+Subscriber::~Subscriber() = default;
+
+void Subscriber::subscribe(std::string_view prefix) {
+    if (prefix.size() > limits::subscription_bytes_max) {
+        throw std::length_error("a subscription of " + std::to_string(prefix.size()) + " bytes; at most " +
+                                std::to_string(limits::subscription_bytes_max) + " are allowed");
+    }
+    switch (state_->prefixes.insert(state_->self, prefix)) {
+        case SubscriptionIndex::Insert::added: break;
+        case SubscriptionIndex::Insert::known: return;
+        case SubscriptionIndex::Insert::refused: throw std::length_error("no room for another subscription");
+    }
+    state_->tell_all(Subscription::Kind::subscribe, prefix);
+}
+
+void Subscriber::unsubscribe(std::string_view prefix) {
+    if (!state_->prefixes.erase(state_->self, prefix)) {
+        return;
+    }
+    state_->tell_all(Subscription::Kind::cancel, prefix);
+}
+
+bool Subscriber::receive(MessageBatch& batch) {
+    return state_->queue.receive(batch);
+}
+
+bool Subscriber::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
+    return state_->queue.receive_for(batch, time);
+}
+
+void Subscriber::set_on_readable(std::function<void()> handler) {
+    state_->queue.set_on_readable(std::move(handler));
+}
+
+void Subscriber::close() {
+    state_->table.close(std::chrono::milliseconds(0), {});
+    state_->for_each_session([](Session& session) { session.close("closed"); });
+}
+
+Endpoint Subscriber::bind(const Endpoint& endpoint) {
+    return state_->table.bind(endpoint);
+}
+void Subscriber::connect(const Endpoint& endpoint) {
+    state_->table.connect(endpoint, {});
+}
+bool Subscriber::unbind(const Endpoint& endpoint) {
+    return state_->table.unbind(endpoint);
+}
+bool Subscriber::disconnect(const Endpoint& endpoint) {
+    return state_->table.disconnect(endpoint);
+}
+std::vector<Endpoint> Subscriber::endpoints() const {
+    return state_->table.endpoints();
+}
+void Subscriber::set_monitor(MonitorHandler handler) {
+    state_->table.set_monitor(std::move(handler));
+}
+std::vector<PeerStatus> Subscriber::peers() const {
+    return state_->table.statuses();
+}
+SubscriberTotals Subscriber::totals() const {
+    return {state_->table.totals(), state_->filtered, state_->prefixes.size()};
+}
+
+}  // namespace telegate

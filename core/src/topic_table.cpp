@@ -1,0 +1,37 @@
+#include "topic_table.hpp"
+
+#include "zmtp/frame.hpp"
+
+#include <cstring>
+
+namespace telegate {
+
+TopicId TopicTable::intern(std::string_view name) {
+    if (const auto known = ids_.find(name); known != ids_.end()) {
+        return known->second;
+    }
+    const auto id = static_cast<TopicId>(topics_.size());
+    Topic& topic = *topics_.emplace_back(std::make_unique<Topic>());
+    topic.name = name;
+    topic.frame.resize(zmtp::frame_header_bytes(name.size()) + name.size());
+    const std::size_t header = zmtp::write_frame_header(topic.frame.data(), zmtp::frame_flag::more, name.size());
+    if (!name.empty()) {
+        std::memcpy(topic.frame.data() + header, name.data(), name.size());
+    }
+    sorted_.emplace(topic.name, &topic);
+    ids_.emplace(topic.name, id);
+    return id;
+}
+
+void TopicTable::make_stale(std::string_view prefix) noexcept {
+    std::size_t count = 0;
+    for (auto topic = sorted_.lower_bound(prefix); topic != sorted_.end() && topic->first.starts_with(prefix);
+         ++topic) {
+        if (++count > range_max) {
+            return make_all_stale();
+        }
+        topic->second->fresh_at = 0;
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,196 @@
+#include "transport/inproc_stream.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace telegate::transport {
+
+InprocStream::InprocStream(Reactor& reactor, std::shared_ptr<InprocLink> link, std::size_t side) noexcept
+    : reactor_(reactor), link_(std::move(link)), side_(side), out_(link_->rings[side]), in_(link_->rings[1 - side]) {}
+
+InprocStream::~InprocStream() {
+    if (calls_) {
+        calls_->gone = true;
+    }
+    watch_.reset();
+    reclaim();
+    if (!out_.is_reader_gone()) {
+        in_flight_.leave_behind(link_->left_behind[side_]);
+    }
+    out_.end();
+    in_.leave();
+    wake_peer();
+}
+
+void InprocStream::watch(std::function<void()> on_readable, std::function<void()> on_writable) {
+    calls_ = std::make_shared<Calls>(Calls{std::move(on_readable), std::move(on_writable), false});
+    watch_ = std::make_unique<Watch>(
+        reactor_, link_->wakers[side_].descriptor(), [this] { woken(); }, [] {});
+}
+
+void InprocStream::wait_readable() {
+    wants_readable_ = true;
+    watch_->wait_readable();
+    if (in_.ask_for_piece() || holds_up_writer()) {
+        wake_myself();
+    }
+}
+
+/// Waits until half of what may be in flight is free, so that the peer is not met for every single piece.
+void InprocStream::wait_writable() {
+    wants_writable_ = true;
+    watch_->wait_readable();
+    reclaim();
+    if (out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max))) {
+        wake_myself();
+    }
+}
+
+void InprocStream::woken() {
+    link_->wakers[side_].clear();  // before looking
+    const std::shared_ptr<Calls> calls = calls_;
+    if (wants_readable_ && (can_read() || holds_up_writer())) {
+        wants_readable_ = false;
+        calls->on_readable();
+        if (calls->gone) {
+            return;
+        }
+    }
+    if (wants_writable_ && can_write()) {
+        wants_writable_ = false;
+        calls->on_writable();
+        if (calls->gone) {
+            return;
+        }
+    }
+    if (wants_readable_) {
+        wait_readable();
+    }
+    if (wants_writable_) {
+        wait_writable();
+    }
+}
+
+bool InprocStream::can_write() noexcept {
+    const std::uint64_t finished = out_.finished();
+    in_flight_.release_before(finished);
+    return finished >= in_flight_.count_for_half(bytes_in_flight_max) || out_.is_reader_gone();
+}
+
+WriteResult InprocStream::write(std::span<const StreamPart> parts) {
+    TELEGATE_ASSERT(!parts.empty());
+    reclaim();
+    if (out_.is_reader_gone()) {
+        return {IoStatus::error, 0, EPIPE};
+    }
+    std::size_t to_copy = 0;
+    for (const StreamPart& part : parts) {
+        to_copy += part.segment == nullptr ? part.bytes : 0;
+    }
+    Copies copies;
+    if (to_copy > 0) {
+        copies.block = std::make_shared_for_overwrite<std::byte[]>(to_copy);
+    }
+    std::size_t taken = 0;
+    for (const StreamPart& part : parts) {
+        if (in_flight_.bytes() >= bytes_in_flight_max || !put(part, copies)) {
+            break;
+        }
+        taken += part.bytes;
+    }
+    if (taken == 0) {
+        return {IoStatus::would_block, 0, 0};
+    }
+    if (out_.publish()) {
+        wake_peer();
+    }
+    return {IoStatus::ok, taken, 0};
+}
+
+/// False when there is no room for one more piece.
+bool InprocStream::put(const StreamPart& part, Copies& copies) {
+    const std::byte* data = part.data;
+    if (part.segment == nullptr) {
+        std::byte* copy = copies.block.get() + copies.used;
+        std::memcpy(copy, part.data, part.bytes);
+        copies.used += part.bytes;
+        data = copy;
+    }
+    Piece* last = out_.unpublished();
+    if (last != nullptr && last->data + last->bytes == data && in_flight_.last_segment() == part.segment) {
+        last->bytes += part.bytes;
+        in_flight_.extend(part.bytes);
+        return true;
+    }
+    if (in_flight_.is_full()) {
+        return false;
+    }
+    if (part.segment == nullptr) {
+        in_flight_.add(SegmentRef(), copies.block, part.bytes);
+    } else {
+        in_flight_.add(SegmentRef(part.segment), nullptr, part.bytes);
+    }
+    out_.put({data, part.bytes});
+    return true;
+}
+
+ReadResult InprocStream::read(Input& input) {
+    if (lent_bytes_ > 0) {
+        if (!input.unread().empty()) {
+            (void)input.room();  // moves the beginning of a message out of what goes back
+        }
+        lent_bytes_ = 0;
+        give_back();
+    }
+    if (!can_read()) {
+        return {IoStatus::would_block, 0, 0};
+    }
+    const Piece* piece = in_.front();
+    if (piece == nullptr) {
+        return {IoStatus::end, 0, 0};
+    }
+    // Others read the same memory. Nobody writes there: a session writes into its input only to open a CURVE box, and
+    // there is no CURVE within a process.
+    const std::span<std::byte> bytes =
+        std::span(const_cast<std::byte*>(piece->data), piece->bytes).subspan(front_read_);
+    if (input.unread().empty()) {
+        input.lend(bytes);
+        lent_bytes_ = bytes.size();
+        front_read_ = 0;
+        in_.take();
+        return {IoStatus::ok, bytes.size(), 0};
+    }
+    const std::span<std::byte> room = input.room();
+    const std::size_t count = std::min(room.size(), bytes.size());
+    std::memcpy(room.data(), bytes.data(), count);
+    input.received(count);
+    front_read_ += count;
+    if (count == bytes.size()) {
+        front_read_ = 0;
+        in_.take();
+        give_back();
+    }
+    return {IoStatus::ok, count, 0};
+}
+
+void InprocStream::give_back() noexcept {
+    if (in_.finish()) {
+        wake_peer();
+    }
+}
+
+void InprocStream::end_writing() noexcept {
+    out_.end();
+    wake_peer();
+}
+
+std::size_t InprocStream::unacknowledged_bytes() const noexcept {
+    reclaim();
+    return in_flight_.bytes();
+}
+
+}  // namespace telegate::transport

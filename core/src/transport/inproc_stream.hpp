@@ -1,0 +1,86 @@
+#pragma once
+
+#include "core/reactor.hpp"
+#include "transport/inproc_in_flight.hpp"
+#include "transport/inproc_link.hpp"
+#include "transport/stream.hpp"
+#include "watch.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace telegate::transport {
+
+/// One end of a connection within the process. Nothing is copied but what has no segment: the peer reads the writer's
+/// own memory, and says when it is done.
+///
+/// Threads: the reactor's; the other end may live on another one.
+/// Limits:  inproc_parts_max pieces and about bytes_in_flight_max bytes that the peer is not done with.
+/// Failure: as Stream; EPIPE when the peer has gone.
+class InprocStream final : public Stream {
+  public:
+    /// `side`: 0 or 1, of the link; the other end takes the other.
+    InprocStream(Reactor& reactor, std::shared_ptr<InprocLink> link, std::size_t side) noexcept;
+    ~InprocStream() override;
+
+    void watch(std::function<void()> on_readable, std::function<void()> on_writable) override;
+    void wait_readable() override;
+    void wait_writable() override;
+
+    [[nodiscard]] WriteResult write(std::span<const StreamPart> parts) override;
+    [[nodiscard]] ReadResult read(Input& input) override;
+    void end_writing() noexcept override;
+
+    /// What the peer is not done with. Asking also lets go of what it is done with, so that an idle connection that is
+    /// looked at now and then keeps no memory.
+    [[nodiscard]] std::size_t unacknowledged_bytes() const noexcept override;
+    [[nodiscard]] std::int64_t acknowledged_ms_ago() const noexcept override { return -1; }
+
+    [[nodiscard]] std::string peer() const override { return "inproc"; }
+    [[nodiscard]] std::string address() const override { return ""; }
+    [[nodiscard]] bool stays_in_process() const noexcept override { return true; }
+
+  private:
+    /// Outlives the stream while a call is under way.
+    struct Calls {
+        std::function<void()> on_readable;
+        std::function<void()> on_writable;
+        bool gone = false;
+    };
+
+    /// So that segments are used again while they are in the cache. One part may go beyond it, however large.
+    static constexpr std::size_t bytes_in_flight_max = 1024 * 1024;
+
+    /// Room for the parts of one write that have no segment.
+    struct Copies {
+        InprocInFlight::Block block;
+        std::size_t used = 0;
+    };
+
+    void wake_peer() noexcept { link_->wakers[1 - side_].wake(); }
+    void wake_myself() noexcept { link_->wakers[side_].wake(); }
+    void woken();
+    void reclaim() const noexcept { in_flight_.release_before(out_.finished()); }
+    [[nodiscard]] bool can_read() noexcept { return in_.front() != nullptr || in_.has_ended(); }
+    [[nodiscard]] bool can_write() noexcept;
+    /// Whether the writer may have to wait for the piece that our reader looks at, which only a read gives back.
+    [[nodiscard]] bool holds_up_writer() const noexcept { return lent_bytes_ > bytes_in_flight_max / 2; }
+    [[nodiscard]] bool put(const StreamPart& part, Copies& copies);
+    void give_back() noexcept;
+
+    Reactor& reactor_;
+    const std::shared_ptr<InprocLink> link_;
+    const std::size_t side_;
+    PieceRing& out_;
+    PieceRing& in_;
+    mutable InprocInFlight in_flight_;
+    std::size_t front_read_ = 0;  // bytes of the oldest piece that were copied already
+    std::size_t lent_bytes_ = 0;  // of the piece that the input looks at
+    bool wants_readable_ = false;
+    bool wants_writable_ = false;
+    std::shared_ptr<Calls> calls_;
+    std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace telegate::transport

@@ -1,0 +1,123 @@
+#include "transport/socket_listener.hpp"
+
+#include "core/limits.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace telegate::transport {
+namespace {
+
+bool is_lack_of_descriptors(int error) noexcept {
+    return error == EMFILE || error == ENFILE;
+}
+
+/// Errors of a connection that died before it was accepted: accept(2) passes them on, and they take it off the queue.
+bool concerns_one_connection(int error) noexcept {
+    switch (error) {
+        case ECONNABORTED:
+        case EPROTO:
+        case ENOPROTOOPT:
+        case EHOSTDOWN:
+        case EHOSTUNREACH:
+        case ENONET:
+        case ENETDOWN:
+        case ENETUNREACH:
+        case EPERM:  // refused by a firewall rule
+            return true;
+        default: return false;
+    }
+}
+
+UniqueFd open_spare() noexcept {
+    return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
+SocketListener::SocketListener(Reactor& reactor, Bound bound, MakeStream make_stream, ListenerEvents events)
+    : reactor_(reactor),
+      bound_(std::move(bound)),
+      make_stream_(make_stream),
+      calls_(std::make_shared<Calls>(Calls{std::move(events), false})),
+      spare_(open_spare()),
+      watch_(
+          reactor, bound_.descriptor.get(), [this] { accept_some(); }, [] {}),
+      pause_alarm_(reactor, [this] { go_on(); }) {
+    watch_.wait_readable();
+}
+
+SocketListener::~SocketListener() {
+    calls_->gone = true;
+}
+
+void SocketListener::accept_some() {
+    const std::shared_ptr<Calls> calls = calls_;
+    bool must_pause = false;
+    for (std::size_t count = 0; count < limits::accepts_per_turn; ++count) {
+        const Outcome outcome = accept_one(*calls);
+        if (outcome == Outcome::gone) {
+            return;
+        }
+        must_pause = must_pause || outcome == Outcome::turned_away || outcome == Outcome::stuck;
+        if (outcome == Outcome::none_left || outcome == Outcome::stuck) {
+            break;
+        }
+    }
+    if (must_pause) {
+        pause_alarm_.set(pause);
+    } else {
+        watch_.wait_readable();
+    }
+}
+
+SocketListener::Outcome SocketListener::accept_one(Calls& calls) {
+    UniqueFd peer(::accept4(bound_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (peer.get() >= 0) {
+        calls.events.on_accept(make_stream_(reactor_, std::move(peer)));
+        return calls.gone ? Outcome::gone : Outcome::again;
+    }
+    const int error = errno;
+    if (error == EAGAIN || error == EWOULDBLOCK) {
+        return Outcome::none_left;
+    }
+    if (error == EINTR) {
+        return Outcome::again;
+    }
+    Outcome outcome = concerns_one_connection(error) ? Outcome::again : Outcome::stuck;
+    if (is_lack_of_descriptors(error) && spare_.get() >= 0) {
+        outcome = turn_one_away();
+        if (outcome == Outcome::none_left) {
+            return outcome;
+        }
+    }
+    calls.events.on_error(error);
+    return calls.gone ? Outcome::gone : outcome;
+}
+
+/// Closes the next newcomer with the help of the spare descriptor: otherwise it would wait in vain, and the socket
+/// would stay readable. Nobody need be there: without descriptors the system does not look.
+SocketListener::Outcome SocketListener::turn_one_away() {
+    spare_ = UniqueFd();
+    UniqueFd peer(::accept4(bound_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const int error = errno;
+    const bool is_accepted = peer.get() >= 0;
+    peer = UniqueFd();
+    spare_ = open_spare();
+    if (is_accepted) {
+        return Outcome::turned_away;
+    }
+    return error == EAGAIN || error == EWOULDBLOCK ? Outcome::none_left : Outcome::stuck;
+}
+
+void SocketListener::go_on() {
+    if (spare_.get() < 0) {
+        spare_ = open_spare();
+    }
+    accept_some();
+}
+
+}  // namespace telegate::transport

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+#include "core/reactor.hpp"
+#include "transport/ipc_file.hpp"
+#include "transport/socket_stream.hpp"
+#include "transport/transport.hpp"
+#include "transport/unique_fd.hpp"
+#include "watch.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+namespace telegate::transport {
+
+/// A listening socket, which does not block, and the endpoint as it is really bound.
+struct Bound {
+    UniqueFd descriptor;
+    Endpoint endpoint;
+    IpcFile file;  // of an ipc socket that is not abstract
+};
+
+/// Listener over a listening socket.
+/// Threads: the reactor's. Limits: as Listener; one spare descriptor. Failure: as Listener.
+class SocketListener final : public Listener {
+  public:
+    /// Throws std::system_error when the event loop can watch no more.
+    SocketListener(Reactor& reactor, Bound bound, MakeStream make_stream, ListenerEvents events);
+    ~SocketListener() override;
+
+    [[nodiscard]] const Endpoint& endpoint() const noexcept override { return bound_.endpoint; }
+
+  private:
+    /// Outlives the listener while a call is under way.
+    struct Calls {
+        ListenerEvents events;
+        bool gone = false;
+    };
+    enum class Outcome : std::uint8_t {
+        again,        // one connection is dealt with
+        turned_away,  // the same, but there was no descriptor for it
+        stuck,        // the connection is still there
+        none_left,
+        gone,  // this listener
+    };
+
+    /// Descriptors and memory do not come back within microseconds.
+    static constexpr std::chrono::milliseconds pause{100};
+
+    void accept_some();
+    [[nodiscard]] Outcome accept_one(Calls& calls);
+    [[nodiscard]] Outcome turn_one_away();
+    void go_on();
+
+    Reactor& reactor_;
+    Bound bound_;
+    const MakeStream make_stream_;
+    const std::shared_ptr<Calls> calls_;
+    UniqueFd spare_;
+    Watch watch_;
+    Alarm pause_alarm_;
+};
+
+}  // namespace telegate::transport

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+#include "core/reactor.hpp"
+#include "transport/stream.hpp"
+#include "transport/unique_fd.hpp"
+#include "watch.hpp"
+
+#include <memory>
+#include <string>
+
+namespace telegate::transport {
+
+/// Who is at the other end; see Stream::peer() and Stream::address().
+struct PeerName {
+    std::string text;
+    std::string address;
+};
+
+/// A connected socket, tcp or ipc, that does not block.
+/// Threads: the reactor's. Limits: the kernel's buffers; parts_per_write_max parts in one write. Failure: as Stream.
+class SocketStream final : public Stream {
+  public:
+    SocketStream(Reactor& reactor, UniqueFd descriptor, Transport transport, PeerName name);
+
+    void watch(std::function<void()> on_readable, std::function<void()> on_writable) override;
+    void wait_readable() override { watch_->wait_readable(); }
+    void wait_writable() override { watch_->wait_writable(); }
+
+    [[nodiscard]] WriteResult write(std::span<const StreamPart> parts) override;
+    [[nodiscard]] ReadResult read(Input& input) override;
+    void end_writing() noexcept override;
+
+    [[nodiscard]] std::size_t unacknowledged_bytes() const noexcept override;
+    [[nodiscard]] std::int64_t acknowledged_ms_ago() const noexcept override;
+
+    [[nodiscard]] std::string peer() const override { return name_.text; }
+    [[nodiscard]] std::string address() const override { return name_.address; }
+    [[nodiscard]] bool stays_in_process() const noexcept override { return false; }
+
+  private:
+    /// What fits on the stack; a batch is a few large parts. The kernel would take 1,024.
+    static constexpr std::size_t parts_per_write_max = 64;
+
+    Reactor& reactor_;
+    const UniqueFd descriptor_;
+    const Transport transport_;
+    const PeerName name_;
+    std::unique_ptr<Watch> watch_;  // goes before the descriptor
+};
+
+/// Sets a fresh connection up for our kind of traffic. What cannot be set is left as it is.
+using MakeStream = std::unique_ptr<Stream> (*)(Reactor& reactor, UniqueFd descriptor);
+
+}  // namespace telegate::transport

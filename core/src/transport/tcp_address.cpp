@@ -1,0 +1,138 @@
+#include "transport/tcp_address.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace telegate::transport {
+namespace {
+
+std::optional<SocketAddress> parse_ipv4(const std::string& host, std::uint16_t port) {
+    SocketAddress address;
+    auto& v4 = address.as<sockaddr_in>();
+    if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) != 1) {
+        return std::nullopt;
+    }
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    address.bytes = sizeof v4;
+    return address;
+}
+
+/// The number of a zone that is written as the name of an interface or as a number; 0 for none.
+std::uint32_t find_zone(const std::string& zone) {
+    if (const unsigned index = ::if_nametoindex(zone.c_str()); index != 0) {
+        return index;
+    }
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(zone.data(), zone.data() + zone.size(), number);
+    return error == std::errc() && end == zone.data() + zone.size() ? number : 0;
+}
+
+Destination resolve_ipv6(const Endpoint& endpoint) {
+    const std::size_t percent = endpoint.host.find('%');
+    SocketAddress address;
+    auto& v6 = address.as<sockaddr_in6>();
+    if (::inet_pton(AF_INET6, endpoint.host.substr(0, percent).c_str(), &v6.sin6_addr) != 1) {
+        return {{}, EINVAL};
+    }
+    if (percent != std::string::npos) {
+        v6.sin6_scope_id = find_zone(endpoint.host.substr(percent + 1));
+        if (v6.sin6_scope_id == 0) {
+            return {{}, ENODEV};
+        }
+    }
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(endpoint.port);
+    address.bytes = sizeof v6;
+    return {{address}, 0};
+}
+
+Destination resolve_interface(const Endpoint& endpoint) {
+    ifaddrs* first = nullptr;
+    if (::getifaddrs(&first) != 0) {
+        return {{}, errno};
+    }
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(first, &::freeifaddrs);
+    for (const int family : {AF_INET, AF_INET6}) {
+        for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
+            if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != family ||
+                endpoint.host != entry->ifa_name) {
+                continue;
+            }
+            SocketAddress address;
+            address.bytes = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+            std::memcpy(address.get(), entry->ifa_addr, address.bytes);
+            in_port_t& port =
+                family == AF_INET ? address.as<sockaddr_in>().sin_port : address.as<sockaddr_in6>().sin6_port;
+            port = htons(endpoint.port);
+            return {{address}, 0};
+        }
+    }
+    return {{}, ENODEV};
+}
+
+std::string to_text(const in_addr& address) {
+    std::array<char, INET_ADDRSTRLEN> text{};
+    ::inet_ntop(AF_INET, &address, text.data(), text.size());
+    return text.data();
+}
+
+std::string to_text(const sockaddr_in6& address) {
+    if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
+        in_addr v4{};
+        std::memcpy(&v4, address.sin6_addr.s6_addr + 12, sizeof v4);
+        return to_text(v4);
+    }
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    ::inet_ntop(AF_INET6, &address.sin6_addr, text.data(), text.size());
+    std::string result = text.data();
+    if (address.sin6_scope_id != 0) {
+        std::array<char, IF_NAMESIZE> name{};
+        result += '%';
+        result += ::if_indextoname(address.sin6_scope_id, name.data()) != nullptr
+                      ? std::string(name.data())
+                      : std::to_string(address.sin6_scope_id);
+    }
+    return result;
+}
+
+}  // namespace
+
+Destination resolve(const Endpoint& endpoint) {
+    // "*" is every IPv4 address, as for libzmq unless told otherwise; who wants IPv6 as well asks for [::].
+    if (const auto v4 = parse_ipv4(endpoint.host == "*" ? "0.0.0.0" : endpoint.host, endpoint.port)) {
+        return {{*v4}, 0};
+    }
+    if (endpoint.host == "localhost") {
+        return {{parse_ipv4("127.0.0.1", endpoint.port).value(),
+                 resolve_ipv6({Transport::tcp, "::1", endpoint.port, ""}).addresses.front()},
+                0};
+    }
+    return endpoint.host.find(':') != std::string::npos ? resolve_ipv6(endpoint) : resolve_interface(endpoint);
+}
+
+Endpoint to_endpoint(const SocketAddress& address) {
+    Endpoint endpoint;
+    if (address.family() == AF_INET6) {
+        const auto& v6 = address.as<sockaddr_in6>();
+        endpoint.host = to_text(v6);
+        endpoint.port = ntohs(v6.sin6_port);
+    } else {
+        const auto& v4 = address.as<sockaddr_in>();
+        endpoint.host = to_text(v4.sin_addr);
+        endpoint.port = ntohs(v4.sin_port);
+    }
+    return endpoint;
+}
+
+}  // namespace telegate::transport

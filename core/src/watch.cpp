@@ -1,0 +1,128 @@
+#include "watch.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+
+namespace net = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+// With io_context's own executor: the default, any_io_executor, costs an indirect call and a copy at every operation.
+using Executor = net::io_context::executor_type;
+using Descriptor = net::posix::basic_stream_descriptor<Executor>;
+using Timer =
+    net::basic_waitable_timer<std::chrono::steady_clock, net::wait_traits<std::chrono::steady_clock>, Executor>;
+
+struct Watch::State {
+    State(Reactor& reactor, std::function<void()> readable, std::function<void()> writable)
+        : descriptor(reactor.context()), on_readable(std::move(readable)), on_writable(std::move(writable)) {}
+
+    Descriptor descriptor;
+    const std::function<void()> on_readable;
+    const std::function<void()> on_writable;
+    bool waiting_readable = false;
+    bool waiting_writable = false;
+    bool gone = false;
+};
+
+Watch::Watch(Reactor& reactor, int descriptor, std::function<void()> on_readable, std::function<void()> on_writable)
+    : state_(std::make_shared<State>(reactor, std::move(on_readable), std::move(on_writable))) {
+    ErrorCode error;
+    state_->descriptor.assign(descriptor, error);
+    if (error) {
+        throw std::system_error(error.value(), std::generic_category(), "watching a descriptor");
+    }
+}
+
+Watch::~Watch() {
+    state_->gone = true;
+    if (state_->descriptor.is_open()) {
+        state_->descriptor.release();
+    }
+}
+
+void Watch::wait_readable() {
+    if (std::exchange(state_->waiting_readable, true)) {
+        return;
+    }
+    state_->descriptor.async_wait(Descriptor::wait_read, [state = state_](const ErrorCode& error) {
+        state->waiting_readable = false;
+        if (!error && !state->gone) {
+            state->on_readable();
+        }
+    });
+}
+
+void Watch::wait_writable() {
+    if (std::exchange(state_->waiting_writable, true)) {
+        return;
+    }
+    state_->descriptor.async_wait(Descriptor::wait_write, [state = state_](const ErrorCode& error) {
+        state->waiting_writable = false;
+        if (!error && !state->gone) {
+            state->on_writable();
+        }
+    });
+}
+
+struct Alarm::State {
+    Timer timer;
+    std::function<void()> on_ring;
+    unsigned setting = 0;  // which call of set() counts; a handler that is already queued finds itself out of date
+};
+
+Alarm::Alarm(Reactor& reactor, std::function<void()> on_ring)
+    : state_(std::make_shared<State>(State{Timer(reactor.context()), std::move(on_ring)})) {}
+
+Alarm::~Alarm() {
+    cancel();
+}
+
+void Alarm::set(std::chrono::milliseconds after) {
+    const unsigned setting = ++state_->setting;
+    state_->timer.expires_after(after);
+    state_->timer.async_wait([state = state_, setting](const ErrorCode& error) {
+        if (!error && state->setting == setting) {
+            state->on_ring();
+        }
+    });
+}
+
+void Alarm::cancel() {
+    ++state_->setting;
+    state_->timer.cancel();
+}
+
+struct Later::State {
+    net::io_context& context;
+    std::function<void()> call;
+    bool pending = false;
+    bool gone = false;
+};
+
+Later::Later(Reactor& reactor, std::function<void()> call)
+    : state_(std::make_shared<State>(State{reactor.context(), std::move(call)})) {}
+
+Later::~Later() {
+    state_->gone = true;
+}
+
+void Later::ask() {
+    if (std::exchange(state_->pending, true)) {
+        return;
+    }
+    net::post(state_->context, [state = state_] {
+        state->pending = false;
+        if (!state->gone) {
+            state->call();
+        }
+    });
+}
+
+}  // namespace telegate

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "core/curve.hpp"
+#include "sodium.hpp"
+#include "zmtp/command.hpp"
+#include "zmtp/curve.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace telegate::zmtp {
+
+/// The commands of one CURVE connection between its greetings and its traffic (RFC 25 and 26), from either side.
+/// Pure. README.md has the bytes.
+///
+/// As a server it keeps nothing of a HELLO but a random key of its own, with which the cookie in WELCOME is sealed, and
+/// takes the rest from the cookie that comes back in INITIATE.
+///
+/// Threads: one.
+/// Limits:  the size of the commands that it is given.
+/// Failure: a violation is final; fault() names it. Never sends ERROR. All secrets are wiped when they have served.
+class CurveHandshake {
+  public:
+    enum class Status : std::uint8_t { need_more, proven, violation };
+
+    /// `security` is CurveServer or CurveClient, and outlives this. `metadata` is what we tell the peer.
+    CurveHandshake(const Security& security, std::vector<std::byte> metadata);
+
+    /// Once, when the peer's greeting is valid: a client says HELLO.
+    [[nodiscard]] Status start(std::vector<std::byte>& out);
+    /// Takes the peer's next command, and appends our answer. After proven the peer is who it says and may come in.
+    [[nodiscard]] Status take(const Command& command, std::vector<std::byte>& out);
+
+    // After proven.
+    [[nodiscard]] const CurveKey& peer_key() const noexcept { return peer_key_; }
+    [[nodiscard]] Bytes peer_metadata() const noexcept { return peer_metadata_; }
+    /// The peer's metadata is acceptable: a server says READY.
+    [[nodiscard]] std::unique_ptr<CurveCipher> finish(std::vector<std::byte>& out);
+
+    /// In a few fixed words.
+    [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
+
+  private:
+    [[nodiscard]] Status take_hello(const Command& command, std::vector<std::byte>& out);
+    void append_welcome(std::vector<std::byte>& out, Bytes client_transient);
+    [[nodiscard]] Status take_initiate(const Command& command);
+    [[nodiscard]] bool open_cookie(Bytes cookie);
+    [[nodiscard]] Status take_client(Bytes key_and_vouch);
+    [[nodiscard]] bool open_vouch(const CurveKey& client_key, Bytes vouch) const;
+    [[nodiscard]] Status take_welcome(const Command& command, std::vector<std::byte>& out);
+    [[nodiscard]] bool append_initiate(std::vector<std::byte>& out, Bytes cookie, Bytes server_transient);
+    [[nodiscard]] Status take_ready(const Command& command);
+    [[nodiscard]] Status fail(std::string_view fault) noexcept;
+
+    enum class Phase : std::uint8_t { start, hello, welcome, initiate, ready, proven, failed };  // the command expected
+
+    const CurveServer* const server_;  // one of the two is null
+    const CurveClient* const client_;
+    const std::vector<std::byte> metadata_;
+    Phase phase_ = Phase::start;
+    CurveKeyPair transient_;  // ours
+    CurveKey peer_transient_{};
+    Secret<crypto_box_BEFORENMBYTES> hello_;   // between the client's transient and the server's long-term key
+    Secret<crypto_box_BEFORENMBYTES> shared_;  // between the two transient keys
+    Secret<crypto_secretbox_KEYBYTES> cookie_;
+    std::uint64_t own_nonce_ = 0;
+    std::uint64_t peer_nonce_ = 0;
+    CurveKey peer_key_{};
+    std::vector<std::byte> peer_metadata_;
+    std::string_view fault_;
+};
+
+}  // namespace telegate::zmtp

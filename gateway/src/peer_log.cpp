@@ -1,0 +1,54 @@
+#include "peer_log.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace telegate {
+namespace {
+
+std::string peer_text(const MonitorEvent& event) {
+    return "id=" + std::to_string(event.peer_id) + " endpoint=" + std::string(event.endpoint) + " peer=\"" +
+           std::string(event.peer) + "\"";
+}
+
+std::string why_text(const MonitorEvent& event) {
+    return " why=\"" + std::string(event.detail) + "\"";
+}
+
+std::string counts_text(const PeerStatus& status) {
+    return " matched=" + std::to_string(status.matched) + " sent=" + std::to_string(status.sent) +
+           " dropped=" + std::to_string(status.dropped);
+}
+
+/// What stays the same when a peer comes again: its address without the port, its user without the process.
+std::string_view origin(std::string_view peer) {
+    const std::size_t user = peer.find("uid=");
+    return user != std::string_view::npos ? peer.substr(user) : peer.substr(0, peer.rfind(':'));
+}
+
+}  // namespace
+
+void PeerLog::note(const MonitorEvent& event) {
+    const auto cause = [&event] {
+        return std::string(event.detail) + ' ' + std::string(origin(event.peer));
+    };
+    switch (event.kind) {
+        case MonitorEventKind::handshake_done:
+            return log_.info_limited("connected", "subscriber connected " + peer_text(event));
+        case MonitorEventKind::disconnected:
+            return log_.info_limited(
+                event.detail, "subscriber left " + peer_text(event) + why_text(event) + counts_text(*event.status));
+        case MonitorEventKind::handshake_failed:
+        case MonitorEventKind::refused:
+            return log_.warn_limited(cause(),
+                                     "connection refused peer=\"" + std::string(event.peer) + "\"" + why_text(event));
+        case MonitorEventKind::accept_failed:
+            return log_.warn_limited(
+                cause(), "connection not accepted endpoint=" + std::string(event.endpoint) + why_text(event));
+        case MonitorEventKind::slow:
+            return log_.warn_limited("slow " + cause(), "subscriber reads too slowly " + peer_text(event));
+        default: return;
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,14 @@
+#include "conformance/conformance.hpp"
+
+namespace telegate::test {
+namespace {
+
+Endpoint fresh(const ScratchDir& scratch) {
+    static unsigned count = 0;
+    return {Transport::ipc, {}, 0, scratch.path(std::to_string(++count))};
+}
+
+const ConformingTransport ipc({"ipc", fresh, fresh, true});
+
+}  // namespace
+}  // namespace telegate::test

@@ -1,0 +1,130 @@
+#include "support/catch.hpp"
+#include "support/publisher_harness.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+
+TEST_CASE("a message that was sent is on its way at the end of the turn, without a flush", "[core][publisher][send]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
+    PublisherHarness h({}, transport);
+    RawPeer peer = h.subscriber();
+    h.publisher->send("t", "one");
+    h.publisher->send(h.publisher->intern("t"), "two");
+    CHECK(h.last_status().pending == 2);
+    h.turn();
+    CHECK(h.last_status().sent == 2);
+    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("t", "one") + message("t", "two"); }));
+}
+
+TEST_CASE("messages sent in one turn after another all leave", "[core][publisher][send]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber();
+    std::string expected = publisher_hello();
+    for (int number = 0; number < 50; ++number) {
+        h.publisher->send(number % 2 == 0 ? "even" : "odd", std::to_string(number));
+        expected += message(number % 2 == 0 ? "even" : "odd", std::to_string(number));
+        h.turn();
+        REQUIRE(h.last_status().pending == 0);
+    }
+    CHECK(h.turn_until([&] { return peer.read() == expected; }));
+}
+
+TEST_CASE("a sender that never turns the loop still works with large writes", "[core][publisher][send]") {
+    PublisherOptions options;
+    options.flush_bytes = 10'000;
+    PublisherHarness h(options);
+    RawPeer peer = h.subscriber();
+    const std::string payload(988, 'x');  // 1,000 bytes with the headers and the topic
+    std::uint64_t sent = 0;
+    for (std::uint64_t number = 1; number <= 100; ++number) {
+        h.publisher->send("topic", payload);
+        if (h.last_status().sent != sent) {
+            sent = h.last_status().sent;
+            CHECK(sent == number);
+            CHECK(sent % 10 == 0);
+        }
+    }
+    CHECK(sent == 100);
+}
+
+TEST_CASE("a small backlog is no reason to lose what a fast subscriber could have had", "[core][publisher][send]") {
+    PublisherOptions options;
+    options.backlog_bytes_max = 16 * 1024;
+    options.segment_bytes = 1024;
+    PublisherHarness h(options);
+    RawPeer peer = h.subscriber();
+    for (int number = 0; number < 500; ++number) {
+        h.publisher->send("t", std::string(100, 'x'));
+        peer.read();
+    }
+    CHECK(h.totals().dropped == 0);
+}
+
+TEST_CASE("what nobody wants is counted and not written", "[core][publisher][send]") {
+    PublisherHarness h;
+    const RawPeer peer = h.subscriber({"other"});
+    h.publisher->send("t", "x");
+    h.publisher->send("", "");
+    CHECK(h.totals().messages == 2);
+    CHECK(h.totals().matched == 0);
+    CHECK(h.last_status().backlog_bytes == 0);
+}
+
+TEST_CASE("an empty topic and an empty payload are a message too", "[core][publisher][send]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber();
+    h.publisher->send("", {});
+    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("", ""); }));
+}
+
+TEST_CASE("send and commit may be mixed", "[core][publisher][send]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber();
+    h.publisher->send("t", "1");
+    h.commit("t", "2");
+    h.publisher->send("u", "3");
+    h.commit("v", "4");
+    h.turn();
+    const std::string expected = message("t", "1") + message("t", "2") + message("u", "3") + message("v", "4");
+    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + expected; }));
+}
+
+TEST_CASE("a subscriber that comes between prepare and commit gets the message, one that goes does not",
+          "[core][publisher][send]") {
+    PublisherHarness h;
+    std::optional<RawPeer> leaving(h.subscriber({"t"}));
+    const TopicId topic = h.publisher->intern("t");
+    char* room = h.publisher->prepare(topic, 1);
+    leaving.reset();
+    REQUIRE(h.turn_until([&] { return h.departures.size() == 1; }));
+    RawPeer coming = h.subscriber({"t"});
+    *room = 'x';
+    h.publisher->commit(1);
+    h.publisher->flush();
+    CHECK(h.turn_until([&] { return coming.read() == publisher_hello() + message("t", "x"); }));
+    CHECK(h.departures[0].matched == 0);
+}
+
+TEST_CASE("every change of a subscription counts from the next message on, whatever was cached",
+          "[core][publisher][send]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber({});
+    std::string expected = publisher_hello();
+    for (int round = 0; round < 20; ++round) {
+        const std::string prefix = std::string("topic").substr(0, static_cast<std::size_t>(round % 6));
+        peer.send(subscribe(prefix));
+        REQUIRE(h.turn_until([&] { return h.last_status().subscriptions_count == 1; }));
+        h.publish("topic", std::to_string(round));
+        h.publish("other", std::to_string(round));
+        expected += message("topic", std::to_string(round));
+        expected += prefix.empty() ? message("other", std::to_string(round)) : "";
+        peer.send(cancel(prefix));
+        REQUIRE(h.turn_until([&] { return h.last_status().subscriptions_count == 0; }));
+        h.publish("topic", "nobody");
+    }
+    CHECK(h.turn_until([&] { return peer.read() == expected; }));
+}

@@ -1,0 +1,258 @@
+#include "heartbeat.hpp"
+
+#include "core/limits.hpp"
+#include "session_harness.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A session whose clock the test turns: an interval of 10 s and a timeout of 30 s.
+struct Patient : SessionHarness {
+    explicit Patient(SocketOptions options_in = {}) : SessionHarness(zmtp::SocketType::router, std::move(options_in)) {
+        make_open();
+        now = Clock::now();
+    }
+    /// Looks four times a second, as the socket does. Stops when the session has ended.
+    void pass(std::chrono::milliseconds time) {
+        for (const auto end = now + time; now < end && ended == 0;) {
+            now += 250ms;
+            session->tick(now);
+            turn();
+        }
+    }
+    /// PINGs written since the last call.
+    [[nodiscard]] std::size_t pings() {
+        const std::string sent = std::exchange(wire->written, {});
+        std::size_t count = 0;
+        for (std::size_t at = sent.find("\4PING"); at != std::string::npos; at = sent.find("\4PING", at + 1)) {
+            ++count;
+        }
+        return count;
+    }
+
+    Clock::time_point now;
+};
+
+SocketOptions without_heartbeat() {
+    SocketOptions options;
+    options.heartbeat_interval = 0ms;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("a quiet peer is sent PING with our timeout as its TTL, and no context", "[core][session][heartbeat]") {
+    Patient h;
+    h.pass(9'500ms);
+    CHECK(h.wire->written.empty());
+    h.pass(1s);
+    CHECK(h.wire->written == ping("", 300));
+}
+
+TEST_CASE("a TTL of ours is never one that libzmq counts wrongly", "[core][session][heartbeat]") {
+    SocketOptions options;
+    options.heartbeat_timeout = std::chrono::hours(1);
+    Patient h(options);
+    h.pass(11s);
+    CHECK(h.wire->written == ping("", 650));
+}
+
+TEST_CASE("a peer that answers is never taken for dead, and its round trip is known", "[core][session][heartbeat]") {
+    Patient h;
+    CHECK_FALSE(h.session->status().round_trip.has_value());
+    for (int round = 0; round < 20; ++round) {
+        h.pass(10'500ms);
+        REQUIRE(h.pings() == 1);
+        h.receive(round % 2 == 0 ? pong("") : pong("other context"));
+    }
+    CHECK(h.ended == 0);
+    REQUIRE(h.session->status().round_trip.has_value());
+    CHECK(h.session->status().round_trip->count() >= 0);
+}
+
+TEST_CASE("a peer that sends anything is not asked", "[core][session][heartbeat]") {
+    Patient h;
+    for (int second = 0; second < 100; ++second) {
+        h.pass(1s);
+        h.receive(frame(0, "still here"));
+    }
+    CHECK(h.pings() == 0);
+    CHECK(h.ended == 0);
+}
+
+TEST_CASE("a silent peer is asked every interval and closed after the timeout", "[core][session][heartbeat]") {
+    Patient h;
+    h.pass(29s);
+    CHECK(h.pings() == 2);
+    CHECK(h.ended == 0);
+    h.pass(2s);
+    CHECK(h.why == "silent");
+    CHECK(h.session->ending() == Session::Ending::silence);
+}
+
+TEST_CASE("a process that hangs is found, though its machine takes our PINGs", "[core][session][heartbeat]") {
+    Patient h;
+    h.wire->acknowledged_ms_ago = 5;
+    h.pass(31s);
+    CHECK(h.why == "silent");
+}
+
+TEST_CASE("a peer that reads slowly but sends nothing is alive", "[core][session][heartbeat]") {
+    Patient h;
+    h.wire->room = 0;
+    for (int count = 0; count < 1'000; ++count) {
+        h.append(std::string(200, 'x'));
+    }
+    h.session->flush();
+    for (int round = 0; round < 20; ++round) {
+        h.wire->room = 100;
+        h.pass(10s);
+    }
+    CHECK(h.ended == 0);
+    h.pass(60s);
+    CHECK(h.why == "silent");
+}
+
+TEST_CASE("what our machine took counts only once the peer's did", "[core][session][heartbeat]") {
+    Patient h;
+    for (int second = 0; second < 40 && h.ended == 0; ++second) {
+        h.send(std::string(100, 'x'));
+        h.wire->unacknowledged += 102;
+        h.pass(1s);
+    }
+    CHECK(h.why == "silent");
+}
+
+TEST_CASE("a peer that has no room but acknowledges is alive, until it stops that too", "[core][session][heartbeat]") {
+    Patient h;
+    h.wire->room = 0;
+    h.append("waits");
+    h.session->flush();
+    h.wire->acknowledged_ms_ago = 4'000;
+    h.pass(300s);
+    CHECK(h.ended == 0);
+    h.wire->acknowledged_ms_ago = 31'000;
+    h.pass(31s);
+    CHECK(h.why == "silent");
+}
+
+TEST_CASE("a peer whose bytes our application does not take is alive", "[core][session][heartbeat]") {
+    Patient h;
+    h.takes = false;
+    h.receive(frame(0, "untaken") + ping("", 10));
+    h.pass(300s);
+    CHECK(h.ended == 0);
+    CHECK(h.pings() == 0);
+}
+
+TEST_CASE("an interval of zero neither asks nor judges", "[core][session][heartbeat]") {
+    Patient h(without_heartbeat());
+    h.pass(600s);
+    CHECK(h.ended == 0);
+    CHECK(h.wire->written.empty());
+}
+
+TEST_CASE("a peer in the same process is not asked", "[core][session][heartbeat]") {
+    SessionHarness h;
+    const auto wire = std::make_shared<Wire>();
+    wire->stays_in_process = true;
+    h.make_on(wire).start();
+    h.receive(greeting() + ready("DEALER"));
+    wire->written.clear();
+    h.session->tick(Clock::now() + 100s);
+    CHECK(wire->written.empty());
+    CHECK(h.ended == 0);
+}
+
+TEST_CASE("a timeout no longer than the interval leaves time for an answer", "[core][session][heartbeat]") {
+    SocketOptions options;
+    options.heartbeat_interval = 10s;
+    options.heartbeat_timeout = GENERATE(10s, 2s);
+    Patient h(options);
+    h.pass(10'250ms);
+    CHECK(h.pings() == 1);
+    h.pass(options.heartbeat_timeout - 500ms);
+    CHECK(h.ended == 0);
+    h.pass(1s);
+    CHECK(h.why == "silent");
+}
+
+TEST_CASE("the peer's TTL is kept, also without a heartbeat of ours", "[core][session][heartbeat]") {
+    Patient h(without_heartbeat());
+    h.receive(ping("", 50));
+    h.pass(4'500ms);
+    CHECK(h.ended == 0);
+    h.pass(1'500ms);
+    CHECK(h.why == "silent");
+}
+
+TEST_CASE("a TTL ends with the next bytes, and zero is none", "[core][session][heartbeat]") {
+    Patient h(without_heartbeat());
+    SECTION("the next bytes") {
+        h.receive(ping("", 50));
+        h.receive(frame(0, "more"));
+    }
+    SECTION("zero") {
+        h.receive(ping("", 0));
+    }
+    h.pass(600s);
+    CHECK(h.ended == 0);
+}
+
+TEST_CASE("PING is answered with its exact context", "[core][session][heartbeat]") {
+    SessionHarness h;
+    h.make_open();
+    const std::string context = GENERATE(as<std::string>(), "", "x", "0123456789abcdef", std::string("\0\xFF\0", 3));
+    h.receive(ping(context, 10));
+    CHECK(h.wire->written == pong(context));
+}
+
+TEST_CASE("a malformed PING is a violation", "[core][session][heartbeat]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(
+        GENERATE(command("PING", ""), command("PING", "\1"), ping("0123456789abcdefg"), ping(std::string(1'000, 'x'))));
+    CHECK(h.why == "malformed PING");
+    CHECK(h.session->ending() == Session::Ending::violation);
+}
+
+TEST_CASE("a flood of PINGs that is read is answered whole", "[core][session][heartbeat]") {
+    SessionHarness h;
+    h.make_open();
+    std::string flood;
+    std::string answers;
+    for (int count = 0; count < 10'000; ++count) {
+        flood += ping(std::to_string(count));
+        answers += pong(std::to_string(count));
+    }
+    h.receive(flood);
+    CHECK(h.wire->written == answers);
+}
+
+TEST_CASE("a peer that does not read its PONGs is closed", "[core][session][heartbeat]") {
+    SessionHarness h;
+    h.make_open();
+    h.wire->room = 10'000;
+    std::string flood;
+    for (int count = 0; count < 10'000; ++count) {
+        flood += ping("0123456789abcdef");
+    }
+    h.receive(flood);
+    CHECK(h.why == "does not read its PONGs");
+    CHECK(h.wire->written.size() == 10'000);
+}
+
+TEST_CASE("PING between the frames of a message is answered and the message goes on", "[core][session][heartbeat]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(frame(1, "a") + ping("x"));
+    CHECK(h.wire->written == pong("x"));
+    h.receive(frame(0, "b"));
+    CHECK(h.messages == "(a|b)");
+}

@@ -1,0 +1,120 @@
+#include "core/limits.hpp"
+#include "session_harness.hpp"
+#include "support/catch.hpp"
+
+#include <memory>
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+using State = Session::State;
+
+TEST_CASE("a session that drains sends what is pending, ends the stream and waits for the peer", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.wire->room = 3;
+    h.append("pending");
+    h.session->drain();
+    CHECK(h.session->state() == State::draining);
+    CHECK_FALSE(h.wire->writing_ended);
+    h.receive(frame(0, "nobody wants this"));
+    h.wire->room = Wire::no_limit;
+    h.turn();
+    CHECK(h.wire->written == frame(0, "pending"));
+    CHECK(h.wire->writing_ended);
+    h.receive(std::string(100'000, '\xFF'));
+    CHECK(h.ended == 0);
+    h.wire->incoming_ends = true;
+    h.turn();
+    CHECK(h.ended == 1);
+    CHECK(h.why == "shutdown");
+    CHECK(h.messages.empty());
+    CHECK(h.outbox->sent() == 1);
+}
+
+TEST_CASE("a session that drains ends although nobody has taken what came", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.takes = false;
+    h.receive(frame(0, "untaken"));
+    h.session->drain();
+    h.wire->incoming_ends = true;
+    h.turn();
+    CHECK(h.why == "shutdown");
+}
+
+TEST_CASE("draining before the handshake is done closes", "[core][session]") {
+    SessionHarness h;
+    h.make().start();
+    h.session->drain();
+    CHECK(h.why == "shutdown");
+    CHECK(h.ended == 1);
+}
+
+TEST_CASE("closing drops what is pending and counts it", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.wire->room = 8;
+    h.append("sent");
+    h.append("partly sent");
+    h.append("pending");
+    h.session->flush();
+    h.session->close("enough");
+    h.session->close("again");
+    CHECK(h.ended == 1);
+    CHECK(h.why == "enough");
+    CHECK(h.outbox->sent() == 1);
+    CHECK(h.outbox->dropped() == 2);
+    CHECK(h.adds_up());
+}
+
+TEST_CASE("an outbox that is kept goes on with the next connection, from a message's start", "[core][session]") {
+    SessionHarness h(zmtp::SocketType::dealer);
+    h.make_open("ROUTER", true);
+    h.wire->room = 8;
+    h.append("sent");
+    h.append("partly sent");
+    h.session->flush();
+    h.session->close("lost");
+    CHECK(h.outbox->dropped() == 0);
+    h.make(true).start();
+    h.receive(greeting() + ready("ROUTER"));
+    CHECK(h.wire->written.ends_with(frame(0, "partly sent")));
+    CHECK(h.outbox->sent() == 2);
+    CHECK(h.adds_up());
+}
+
+TEST_CASE("a call that was posted finds out that the session has gone", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.takes = false;
+    h.receive(frame(0, std::string(2 * limits::read_bytes_per_turn, 'x')));
+    CHECK(h.take() == Session::TakeStatus::more);
+    h.session->close("enough");
+    h.session.reset();
+    h.turn();
+    CHECK(h.ended == 1);
+}
+
+TEST_CASE("a session may be closed from inside its own calls", "[core][session]") {
+    SessionHarness h(zmtp::SocketType::pub);
+    SECTION("opened") {
+        h.context.events.opened = [](Session& session) {
+            session.close("enough");
+        };
+    }
+    SECTION("readable") {
+        h.context.events.readable = [](Session& session) {
+            session.close("enough");
+        };
+    }
+    SECTION("command") {
+        h.context.events.command = [](Session& session, const zmtp::Command&) {
+            session.close("enough");
+        };
+    }
+    h.make().start();
+    h.receive(greeting() + ready("SUB") + subscribe("a") + subscribe("b") + ping("x"));
+    CHECK(h.ended == 1);
+    CHECK(h.why == "enough");
+}

@@ -1,0 +1,304 @@
+#include "core/limits.hpp"
+#include "session_harness.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+using State = Session::State;
+
+TEST_CASE("a session greets at once and says READY when it is greeted", "[core][session]") {
+    SessionHarness h(zmtp::SocketType::pub);
+    h.make().start();
+    CHECK(h.wire->written == greeting());
+    h.receive(greeting());
+    CHECK(h.wire->written == publisher_hello());
+    CHECK_FALSE(h.session->was_open());
+    h.receive(ready("SUB"));
+    CHECK(h.opened == 1);
+    CHECK(h.session->was_open());
+    CHECK(h.session->state() == State::open);
+    CHECK(h.session->peer().socket_type == zmtp::SocketType::sub);
+}
+
+TEST_CASE("what comes behind the handshake in the same piece is seen at once", "[core][session]") {
+    SessionHarness h(zmtp::SocketType::pub);
+    h.make().start();
+    h.receive(greeting() + ready("SUB") + subscribe("a") + subscribe_3_0("b") + cancel("a"));
+    CHECK(h.commands == std::vector<std::string>{"SUBSCRIBE a", "CANCEL a"});
+    CHECK(h.messages == "(\1b)");
+}
+
+TEST_CASE("a handshake that breaks the protocol ends the session", "[core][session]") {
+    SessionHarness h;
+    h.make().start();
+    h.receive("GET / HTTP/1.1\r\n\r\n");
+    CHECK(h.ended == 1);
+    CHECK_FALSE(h.session->was_open());
+    CHECK(h.session->ending() == Session::Ending::other);
+    CHECK(h.wire->written == greeting());
+}
+
+TEST_CASE("the handshake has a deadline in all, however the bytes trickle", "[core][session]") {
+    SessionHarness h;
+    h.make().start();
+    const auto start = Clock::now();
+    const std::string hello = greeting();
+    for (int second = 0; second < 9; ++second) {
+        h.receive(hello.substr(static_cast<std::size_t>(second), 1));
+        h.session->tick(start + std::chrono::seconds(second));
+        REQUIRE(h.ended == 0);
+    }
+    h.session->tick(start + h.options.handshake_time_max + 1s);
+    CHECK(h.why == "no handshake in time");
+}
+
+TEST_CASE("messages come in and go out", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(frame(1, "a") + frame(0, "b") + frame(0, "c"));
+    CHECK(h.messages == "(a|b)(c)");
+    h.send("reply");
+    CHECK(h.wire->written == frame(0, "reply"));
+    const PeerStatus status = h.session->status();
+    CHECK(status.received == 2);
+    CHECK(status.sent == 1);
+    CHECK(status.pending == 0);
+    CHECK(status.socket_type == "DEALER");
+    CHECK(status.mechanism == "NULL");
+    CHECK(status.zmtp_minor == 1);
+    CHECK(status.endpoint == "tcp://127.0.0.1:5556");
+    CHECK(status.bytes_received > 64);
+    CHECK(status.bytes_sent > 64);
+}
+
+TEST_CASE("nothing goes out before the handshake is done, then what waited does", "[core][session]") {
+    SessionHarness h(zmtp::SocketType::dealer);
+    h.append("early");
+    h.make(true).start();
+    h.session->flush();
+    h.receive(greeting());
+    CHECK(h.wire->written.find("early") == std::string::npos);
+    h.receive(ready("ROUTER"));
+    CHECK(h.wire->written.ends_with(frame(0, "early")));
+}
+
+TEST_CASE("a session that is not taken from reads no more", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.takes = false;
+    const int readable_before = h.readable;
+    h.receive(frame(0, "one"));
+    h.receive(frame(0, "two"));
+    CHECK(h.readable == readable_before + 1);
+    CHECK(h.wire->incoming == frame(0, "one") + frame(0, "two"));
+    h.take();
+    CHECK(h.messages == "(one)(two)");
+    h.receive(frame(0, "three"));
+    CHECK(h.readable == readable_before + 2);
+}
+
+TEST_CASE("what a batch shows lies still until the next take", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.takes = false;
+    h.receive(frame(0, "first"));
+    h.take();
+    const Message message = h.batch[0];
+    h.wire->incoming += frame(0, "other");
+    CHECK(message.text(0) == "first");
+    h.take();
+    CHECK(h.messages == "(first)(other)");
+}
+
+TEST_CASE("a large message arrives, whatever the buffer", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    const std::string large(3'000'000, 'x');
+    h.wire->read_pieces = GENERATE(std::vector<std::size_t>{}, std::vector<std::size_t>{100, 30'000});
+    h.receive(frame(1, "a") + frame(0, large) + frame(0, "b"));
+    CHECK(h.messages == "(a|" + large + ")(b)");
+}
+
+TEST_CASE("messages that came before the end are given out first", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.wire->incoming_ends = true;
+    h.receive(frame(0, "last") + frame(1, "half of one"));
+    CHECK(h.messages == "(last)");
+    CHECK(h.ended == 1);
+    CHECK(h.why == "peer left");
+}
+
+TEST_CASE("messages that came before a violation are given out first", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(frame(0, "good") + "\x80");
+    CHECK(h.messages == "(good)");
+    CHECK(h.why == "reserved frame flag set");
+    CHECK(h.session->ending() == Session::Ending::violation);
+    CHECK(h.ended == 1);
+}
+
+TEST_CASE("messages that came are given out although nothing can be written any more", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.wire->writes_fail = true;
+    h.wire->read_pieces = {10, 20};
+    h.wire->incoming = frame(0, "one") + ping("") + frame(0, "two") + frame(0, std::string(1'000, 'x'));
+    h.append("reply");
+    SECTION("found while reading") {
+        h.turn();
+    }
+    SECTION("found while writing") {
+        h.send("another");
+    }
+    CHECK(h.messages == "(one)(two)(" + std::string(1'000, 'x') + ")");
+    CHECK(h.ended == 1);
+    CHECK(h.why == "peer left");
+    CHECK(h.outbox->sent() == 0);
+    CHECK(h.outbox->dropped() == h.outbox->matched());
+}
+
+TEST_CASE("a handshake that cannot be answered ends", "[core][session]") {
+    SessionHarness h;
+    h.make();
+    h.wire->writes_fail = true;
+    h.session->start();
+    h.turn();
+    CHECK(h.ended == 1);
+}
+
+TEST_CASE("handshake commands after the handshake are a violation, unknown ones are not", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(command("JOIN", "group") + command("SOMETHING", ""));
+    CHECK(h.ended == 0);
+    CHECK(h.commands.empty());
+    h.receive(GENERATE(ready("DEALER"), command("ERROR", std::string("\0", 1))));
+    CHECK(h.why == "handshake command after the handshake");
+    CHECK(h.session->ending() == Session::Ending::violation);
+}
+
+TEST_CASE("a command without a name is a violation", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(GENERATE(frame(4, std::string("\0", 1)), frame(4, "\5PING")));
+    CHECK(h.why == "malformed command");
+}
+
+TEST_CASE("an empty command is a violation as soon as traffic follows", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(frame(4, "") + frame(0, "anything"));
+    CHECK(h.session->ending() == Session::Ending::violation);
+}
+
+TEST_CASE("a flood of small commands gives way to others between turns", "[core][session]") {
+    SessionHarness h(zmtp::SocketType::pub);
+    h.make_open("SUB");
+    constexpr int commands = 100'000;
+    std::string flood;
+    for (int count = 0; count < commands; ++count) {
+        flood += subscribe("t");
+    }
+    const int readable_before = h.readable;
+    h.receive(flood);
+    CHECK(h.commands.size() == commands);
+    CHECK(h.readable - readable_before >= commands / static_cast<int>(limits::frames_per_turn));
+}
+
+TEST_CASE("a flood of bytes without a message gives way to others between turns", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.wire->read_pieces = {100'000};
+    const int readable_before = h.readable;
+    h.receive(frame(0, std::string(10 * limits::read_bytes_per_turn, 'x')));
+    CHECK(h.readable - readable_before >= 10);
+    CHECK(h.messages.size() > limits::read_bytes_per_turn);
+}
+
+TEST_CASE("a session that has nothing unread gives its receive buffer back", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(frame(0, "one"));
+    const std::byte* const message = h.batch[0][0].data();
+    SECTION("after the next look at the deadlines") {
+        h.session->tick(Clock::now());
+    }
+    SECTION("after a take that found nothing") {
+        h.take();
+    }
+    const BufferPool::Buffer buffer = h.buffers.take();
+    CHECK(message >= buffer.get());
+    CHECK(message < buffer.get() + h.buffers.buffer_bytes());
+}
+
+TEST_CASE("sessions of one socket that are taken from in turn share a receive buffer", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.receive(frame(0, "one"));
+    const std::byte* const first = h.batch[0][0].data();
+    const std::unique_ptr<Session> one = std::move(h.session);
+    h.make_open();
+    h.receive(frame(0, "two"));
+    CHECK(h.batch[0][0].data() == first);
+    CHECK(h.messages == "(one)(two)");
+}
+
+TEST_CASE("room is told once the backlog has fallen to half its limit", "[core][session]") {
+    SocketOptions options;
+    options.backlog_bytes_max = 1'000;
+    SessionHarness h(zmtp::SocketType::router, options);
+    h.make_open();
+    h.wire->room = 0;
+    for (int count = 0; count < 9; ++count) {
+        h.append(std::string(98, 'x'));
+    }
+    h.session->flush();
+    CHECK_FALSE(h.outbox->has_room(200, options.backlog_bytes_max));
+    h.turn();
+    CHECK(h.rooms == 0);
+    h.wire->room = 399;
+    h.turn();
+    CHECK(h.rooms == 0);
+    h.wire->room = 1;
+    h.turn();
+    CHECK(h.rooms == 1);
+    h.wire->room = Wire::no_limit;
+    h.turn();
+    CHECK(h.rooms == 1);
+}
+
+TEST_CASE("room is told to who was refused, though the backlog never passed half", "[core][session]") {
+    SocketOptions options;
+    options.backlog_bytes_max = 1'000;
+    SessionHarness h(zmtp::SocketType::router, options);
+    h.make_open();
+    h.append(std::string(298, 'x'));
+    CHECK_FALSE(h.outbox->has_room(800, options.backlog_bytes_max));
+    h.session->flush();
+    h.turn();
+    CHECK(h.rooms == 1);
+    CHECK(h.outbox->has_room(800, options.backlog_bytes_max));
+}
+
+TEST_CASE("an alias is the identity, whatever the peer tells", "[core][session]") {
+    const std::string dealer =
+        command("READY", "\x0BSocket-Type" + big_endian(6, 4) + "DEALER" + "\x08Identity" + big_endian(4, 4) + "told");
+    SessionHarness h;
+    h.make().start();
+    h.receive(greeting() + dealer);
+    CHECK(h.session->identity() == "told");
+    h.wire = std::make_shared<Wire>();
+    Session::Arrival arrival;
+    arrival.stream = std::make_unique<FaultyStream>(h.wire);
+    arrival.alias = "alias";
+    arrival.outbox = h.outbox;
+    h.session = std::make_unique<Session>(h.context, std::move(arrival));
+    h.session->start();
+    h.receive(greeting() + dealer);
+    CHECK(h.session->identity() == "alias");
+}

@@ -1,0 +1,249 @@
+#include "socket_bench.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+/// A router, bound, for peers of raw bytes.
+class QueueBench : public Bench {
+  public:
+    explicit QueueBench(Transport transport = Transport::ipc) : router(reactor, {}) {
+        router.set_monitor(events.handler());
+        endpoint = router.bind(fresh_endpoint(transport, scratch.path()));
+    }
+    RawSession peer(std::string_view identity) {
+        return {*this, endpoint, greeting() + ready("DEALER", identity), hello_of("ROUTER")};
+    }
+    /// Identities of the next batches, as far as there are any in this turn.
+    std::vector<std::string> senders() {
+        std::vector<std::string> result;
+        while (router.receive(batch)) {
+            CHECK_FALSE(batch.empty());
+            result.emplace_back(batch.peer());
+        }
+        CHECK(batch.empty());
+        return result;
+    }
+
+    EventLog events;
+    Router router;
+    MessageBatch batch;
+    Endpoint endpoint;
+};
+
+std::string many(std::size_t count, std::size_t body_bytes) {
+    std::string bytes;
+    for (std::size_t number = 0; number < count; ++number) {
+        bytes += frame(0, std::string(body_bytes, 'x'));
+    }
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a busy peer does not starve a quiet one", "[core][sockets]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
+    QueueBench bench(transport);
+    RawSession busy = bench.peer("busy");
+    RawSession quiet = bench.peer("quiet");
+    const int on = 1;  // or TCP would keep its second message back
+    ::setsockopt(quiet.peer.socket(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    const std::string flood = many(1'000, 1'000);
+    const auto keep_busy = [&] {
+        return busy.peer.send() && busy.peer.send(flood);
+    };
+    for (int number = 0; number < 20; ++number) {
+        keep_busy();
+        bench.turn();
+        quiet.peer.send(frame(0, "hello"));
+        std::size_t batches_of_busy = 0;
+        const bool heard = bench.turn_until([&] {
+            keep_busy();
+            bool found = false;
+            for (const std::string& sender : bench.senders()) {
+                found = found || sender == "quiet";
+                batches_of_busy += found ? 0 : 1;
+            }
+            return found;
+        });
+        REQUIRE(heard);
+        CHECK(batches_of_busy <= 8);
+    }
+}
+
+TEST_CASE("one turn takes from a busy peer no more than its share", "[core][sockets]") {
+    QueueBench bench(Transport::tcp);
+    RawSession busy = bench.peer("busy");
+    const std::string flood = many(100'000, 10);
+    busy.peer.send(flood);
+    std::size_t messages = 0;
+    std::size_t turns = 0;
+    std::size_t most_in_a_turn = 0;
+    REQUIRE(bench.turn_until([&] {
+        busy.peer.send();
+        std::size_t in_this_turn = 0;
+        while (bench.router.receive(bench.batch)) {
+            in_this_turn += bench.batch.size();
+        }
+        messages += in_this_turn;
+        most_in_a_turn = std::max(most_in_a_turn, in_this_turn);
+        ++turns;
+        return messages == 100'000;
+    }));
+    CHECK(most_in_a_turn <= limits::frames_per_turn);
+}
+
+TEST_CASE("a peer that breaks the protocol in the middle of receive takes nobody with it", "[core][sockets]") {
+    QueueBench bench;
+    RawSession bad = bench.peer("bad");
+    RawSession good = bench.peer("good");
+    RawSession other = bench.peer("other");
+    bad.peer.send(frame(0, "last words") + "\xFF\xFF\xFF");
+    good.peer.send(frame(0, "1"));
+    other.peer.send(frame(0, "2"));
+    std::vector<std::string> senders;
+    REQUIRE(bench.turn_until([&] {
+        for (std::string& sender : bench.senders()) {
+            senders.push_back(std::move(sender));
+        }
+        return senders.size() == 3 && bench.router.peers().size() == 2;
+    }));
+    CHECK(std::count(senders.begin(), senders.end(), "bad") == 1);
+    CHECK(bench.router.totals().violations == 1);
+    good.peer.send(frame(0, "3"));
+    CHECK(bench.turn_until([&] { return !bench.senders().empty(); }));
+}
+
+TEST_CASE("a peer that leaves while it is waited for leaves the queue", "[core][sockets]") {
+    QueueBench bench;
+    RawSession leaving = bench.peer("leaving");
+    RawSession staying = bench.peer("staying");
+    leaving.peer.send(frame(1, "half"));
+    bench.turn();
+    leaving.peer.close();
+    staying.peer.send(frame(0, "1"));
+    std::vector<std::string> senders;
+    REQUIRE(bench.turn_until([&] {
+        for (std::string& sender : bench.senders()) {
+            senders.push_back(std::move(sender));
+        }
+        return bench.router.peers().size() == 1 && senders.size() == 1;
+    }));
+    CHECK(senders == std::vector<std::string>{"staying"});
+}
+
+TEST_CASE("the readable handler is called once until receive has nothing", "[core][sockets]") {
+    QueueBench bench;
+    RawSession one = bench.peer("one");
+    RawSession two = bench.peer("two");
+    int calls = 0;
+    bench.router.set_on_readable([&] { ++calls; });
+    one.peer.send(frame(0, "1"));
+    two.peer.send(frame(0, "2"));
+    REQUIRE(bench.turn_until([&] { return calls > 0; }));
+    one.peer.send(frame(0, "3"));
+    for (int turn = 0; turn < 5; ++turn) {
+        bench.turn();
+    }
+    CHECK(calls == 1);
+    CHECK(bench.senders().size() >= 2);
+    two.peer.send(frame(0, "4"));
+    CHECK(bench.turn_until([&] { return calls == 2; }));
+    CHECK(bench.senders() == std::vector<std::string>{"two"});
+}
+
+TEST_CASE("a readable handler that comes late is told of what is there already", "[core][sockets]") {
+    QueueBench bench;
+    RawSession peer = bench.peer("peer");
+    peer.peer.send(frame(0, "1"));
+    REQUIRE(bench.turn_until([&] { return bench.router.receive(bench.batch); }));
+    bool first = false;
+    bench.router.set_on_readable([&] { first = true; });
+    peer.peer.send(frame(0, "2"));
+    REQUIRE(bench.turn_until([&] { return first; }));
+    bool second = false;
+    bench.router.set_on_readable([&] {
+        second = true;
+        bench.router.set_on_readable({});  // and it may put itself away
+    });
+    REQUIRE(bench.turn_until([&] { return second; }));
+    CHECK(bench.senders() == std::vector<std::string>{"peer"});
+}
+
+TEST_CASE("a socket that never receives answers PING and sees its peer leave", "[core][sockets][heartbeat]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
+    const bool has_message = GENERATE(false, true);  // which nobody takes
+    QueueBench bench(transport);
+    RawSession peer = bench.peer("peer");
+    peer.peer.send(ping("1", 300) + (has_message ? frame(0, "message") : ""));
+    CHECK(bench.turn_until([&] { return peer.read() == pong("1"); }));
+    if (!has_message) {
+        peer.peer.send(ping("2"));
+        CHECK(bench.turn_until([&] { return peer.read() == pong("1") + pong("2"); }));
+        peer.peer.close();
+        CHECK(bench.turn_until([&] { return bench.router.peers().empty(); }));
+    } else {
+        peer.peer.send(frame(0, "another") + ping("2"));
+        bench.turn();
+        peer.peer.close();
+        REQUIRE(bench.router.receive(bench.batch));
+        CHECK(bench.batch.size() == 1);
+        CHECK(bench.batch[0].text(0) == "message");
+        REQUIRE(bench.turn_until([&] { return bench.router.receive(bench.batch); }));
+        CHECK(bench.batch[0].text(0) == "another");
+        CHECK(bench.turn_until([&] { return bench.senders().empty() && bench.router.peers().empty(); }));
+        CHECK(bench.router.totals().received == 2);
+    }
+}
+
+TEST_CASE("what was read ahead for one peer is not harmed by others that are read", "[core][sockets]") {
+    QueueBench bench;
+    RawSession first = bench.peer("first");
+    RawSession second = bench.peer("second");
+    for (int round = 0; round < 3; ++round) {
+        const std::string body(1'000, static_cast<char>('a' + round));
+        first.peer.send(frame(0, body));
+        second.peer.send(frame(0, "x"));
+        const std::uint64_t received = bench.router.totals().bytes_received;
+        REQUIRE(bench.turn_until([&] { return bench.router.totals().bytes_received >= received + 1'000; }));
+        second.peer.send(frame(0, std::string(100'000, 'y')));
+        std::size_t messages = 0;
+        REQUIRE(bench.turn_until([&] {
+            while (bench.router.receive(bench.batch)) {
+                messages += bench.batch.size();
+                CHECK((bench.batch.peer() != "first" || bench.batch[0].text(0) == body));
+            }
+            return messages == 3;
+        }));
+    }
+}
+
+TEST_CASE("receive within a time waits as long, and no longer than for the first message", "[core][sockets]") {
+    QueueBench bench;
+    RawSession peer = bench.peer("peer");
+    const auto before = std::chrono::steady_clock::now();
+    CHECK_FALSE(bench.router.receive_for(bench.batch, std::chrono::milliseconds(0)));
+    CHECK_FALSE(bench.router.receive_for(bench.batch, std::chrono::milliseconds(20)));
+    CHECK(std::chrono::steady_clock::now() - before >= std::chrono::milliseconds(20));
+    peer.peer.send(frame(0, "1"));
+    REQUIRE(bench.router.receive_for(bench.batch, std::chrono::seconds(10)));
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(5));
+    REQUIRE(bench.batch.size() == 1);
+    CHECK(bench.batch[0].text(0) == "1");
+    CHECK(bench.batch.peer() == "peer");
+}
+
+TEST_CASE("receive within a time ends when its reactor is stopped", "[core][sockets]") {
+    QueueBench bench;
+    bench.reactor.stop();
+    const auto before = std::chrono::steady_clock::now();
+    CHECK_FALSE(bench.router.receive_for(bench.batch, std::chrono::seconds(30)));
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
+}

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "core/reactor.hpp"
+#include "support/eventually.hpp"
+#include "transport/transport.hpp"
+
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+/// A listener and what came of it. Turned by the test.
+struct Listening {
+    explicit Listening(const Endpoint& endpoint, const SocketOptions& options = {})
+        : listener(transport::listen(reactor, endpoint, options, events())) {}
+
+    transport::ListenerEvents events() {
+        return {[this](std::unique_ptr<Stream> stream) { accepted.push_back(std::move(stream)); },
+                [this](int error) {
+                    errors.push_back(error);
+                }};
+    }
+    [[nodiscard]] const Endpoint& endpoint() const { return listener->endpoint(); }
+    template <class Condition>
+    bool turn_until(Condition condition) {
+        return eventually([&] {
+            reactor.poll();
+            return condition();
+        });
+    }
+
+    Reactor reactor;
+    std::vector<std::unique_ptr<Stream>> accepted;
+    std::vector<int> errors;
+    std::unique_ptr<transport::Listener> listener;
+};
+
+/// One attempt to connect and what came of it. The reactor is another's.
+struct Connecting {
+    Connecting(Reactor& reactor, const Endpoint& endpoint)
+        : connector(transport::connect(reactor, endpoint, [this](std::unique_ptr<Stream> connected, int why) {
+              stream = std::move(connected);
+              error = why;
+              ++calls;
+          })) {}
+
+    std::unique_ptr<Stream> stream;
+    int error = 0;
+    int calls = 0;
+    std::unique_ptr<transport::Connector> connector;
+};
+
+/// What listening ends with: 0, or the error's number. The error names the endpoint.
+inline int listen_error(const Endpoint& endpoint, const SocketOptions& options = {}) {
+    try {
+        const Listening listening(endpoint, options);
+        return 0;
+    } catch (const std::system_error& failure) {
+        return std::string(failure.what()).find(to_string(endpoint)) != std::string::npos ? failure.code().value() : -1;
+    }
+}
+
+/// What beginning to connect ends with: 0, or the error's number.
+inline int connect_error(const Endpoint& endpoint) {
+    Reactor reactor;
+    try {
+        const Connecting connecting(reactor, endpoint);
+        return 0;
+    } catch (const std::system_error& failure) {
+        return std::string(failure.what()).find(to_string(endpoint)) != std::string::npos ? failure.code().value() : -1;
+    }
+}
+
+}  // namespace telegate::test

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Runs the two examples against each other, and looks that core/README.md shows them as they are.
+
+Takes the programs from TELEGATE_PUBLISHER_EXAMPLE and TELEGATE_SUBSCRIBER_EXAMPLE.
+"""
+
+import os
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+README = FOLDER.parents[1] / "core" / "README.md"
+
+
+class Examples(unittest.TestCase):
+    def test_the_subscriber_hears_the_publisher(self):
+        for endpoint in ("tcp://127.0.0.1:*", "ipc://*"):
+            with self.subTest(endpoint), subprocess.Popen(
+                    [os.environ["TELEGATE_PUBLISHER_EXAMPLE"], endpoint],
+                    stdout=subprocess.PIPE, text=True) as publisher:
+                try:
+                    bound = publisher.stdout.readline().split()[-1]
+                    subscriber = subprocess.run([os.environ["TELEGATE_SUBSCRIBER_EXAMPLE"], bound],
+                                                stdout=subprocess.PIPE, text=True, timeout=30, check=True)
+                finally:
+                    publisher.terminate()
+                numbers = [int(number) for number in
+                           re.findall(r"^boiler/temperature = (\d+)$", subscriber.stdout, re.M)]
+                self.assertGreaterEqual(len(numbers), 10)
+                self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+
+    def test_the_readme_shows_them(self):
+        blocks = re.findall(r"^```cpp\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
+        for name in ("publisher_example.cpp", "subscriber_example.cpp"):
+            self.assertIn((FOLDER / name).read_text(encoding="utf-8"), blocks, name)
+
+
+if __name__ == "__main__":
+    unittest.main()

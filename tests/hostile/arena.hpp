@@ -1,0 +1,108 @@
+#pragma once
+
+#include "support/catch.hpp"
+#include "support/raw_peer.hpp"
+#include "support/socket_harness.hpp"
+#include "support/zmtp_text.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace telegate::test {
+
+/// Which socket is under attack.
+enum class Victim : std::uint8_t { publisher, router, dealer, subscriber };
+std::ostream& operator<<(std::ostream& out, Victim victim);  // for the report of a failed check
+
+/// Bytes on the heap, freed ones not counted; always the same under a sanitizer, which has its own heap.
+[[nodiscard]] std::size_t heap_in_use();
+
+/// A bound socket under attack, and a well-behaved peer beside it. At every turn that peer sends one numbered message
+/// (to a router, which sends it back, to a dealer and to a subscriber) or is sent one (by a publisher).
+///
+/// Threads: one. Limits: none. Failure: as the socket's and RawPeer's; the constructor throws when the peer beside
+/// cannot come.
+class Arena : public Bench {
+  public:
+    explicit Arena(Victim victim, PublisherOptions options = {}, Transport transport = Transport::tcp);
+
+    /// One numbered message, then whatever can happen.
+    void turn();
+    template <class Condition>
+    bool turn_until(Condition condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
+        const auto end = std::chrono::steady_clock::now() + deadline;
+        while (!condition()) {
+            if (std::chrono::steady_clock::now() >= end) {
+                return false;
+            }
+            turn();
+        }
+        return true;
+    }
+
+    /// A connection that has said nothing yet.
+    RawPeer connect(int receive_buffer_bytes = 0) { return RawPeer(endpoint_, receive_buffer_bytes); }
+    /// A peer with its handshake done, which has read hello().
+    RawPeer join(std::string_view identity = "", int receive_buffer_bytes = 0);
+
+    /// The READY of a peer that may talk to this socket.
+    [[nodiscard]] std::string peer_ready(std::string_view identity = "") const;
+    /// All that this socket says before its first message.
+    [[nodiscard]] std::string hello() const;
+
+    /// Turns until the socket has closed the connection. Whether it did.
+    bool is_cut(RawPeer& peer, std::chrono::milliseconds deadline = std::chrono::seconds(10));
+    /// Turns until the peer has received exactly `bytes` behind hello().
+    bool gets(RawPeer& peer, const std::string& bytes);
+    /// Whether the peer beside has lost nothing so far, is still served, and a newcomer is served too.
+    bool others_are_well();
+
+    [[nodiscard]] Publisher& publisher() { return *std::get<std::unique_ptr<Publisher>>(socket_); }
+    [[nodiscard]] Router& router() { return *std::get<std::unique_ptr<Router>>(socket_); }
+    [[nodiscard]] Dealer& dealer() { return *std::get<std::unique_ptr<Dealer>>(socket_); }
+    [[nodiscard]] Subscriber& subscriber() { return *std::get<std::unique_ptr<Subscriber>>(socket_); }
+    [[nodiscard]] SocketTotals totals() const;
+    /// The peer beside included.
+    [[nodiscard]] std::vector<PeerStatus> peers() const;
+    [[nodiscard]] const Endpoint& endpoint() const noexcept { return endpoint_; }
+    /// Messages that came from others than the peer beside.
+    [[nodiscard]] const std::vector<Frames>& received() const noexcept { return received_; }
+    [[nodiscard]] const std::vector<std::string>& senders() const noexcept { return senders_; }
+    /// Numbered messages so far.
+    [[nodiscard]] std::size_t numbers() const noexcept { return next_number_; }
+    [[nodiscard]] std::size_t numbers_arrived() const noexcept;
+
+    EventLog events;
+
+  private:
+    using Socket = std::variant<std::unique_ptr<Publisher>, std::unique_ptr<Router>, std::unique_ptr<Dealer>,
+                                std::unique_ptr<Subscriber>>;
+
+    void send_number();
+    void take();
+    template <class Receiving>
+    void take_from(Receiving& socket);
+
+    const Victim victim_;
+    Socket socket_;
+    Endpoint endpoint_;
+    std::unique_ptr<RawPeer> beside_;
+    MessageBatch batch_;
+    std::size_t next_number_ = 0;
+    std::size_t next_arrival_ = 0;  // number that the socket awaits from the peer beside
+    bool in_order_ = true;
+    std::string expected_;  // what the peer beside is to read behind hello()
+    std::vector<Frames> received_;
+    std::vector<std::string> senders_;
+};
+
+/// Within a test case: runs it for each.
+[[nodiscard]] Victim each_victim();
+[[nodiscard]] Transport tcp_and_ipc();
+
+}  // namespace telegate::test

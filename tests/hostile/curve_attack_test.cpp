@@ -1,0 +1,127 @@
+// Peers that attack a socket under CURVE, with one beside them that has the right keys.
+#include "hostile/arena.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+using Kind = MonitorEventKind;
+
+namespace {
+
+/// A publisher under CURVE and a subscriber with good keys.
+class CurveBench : public Bench {
+  public:
+    explicit CurveBench(PublisherOptions options, Transport transport)
+        : publisher(reactor, with_keys(std::move(options))), good(reactor, client_options()) {
+        publisher.set_monitor(events.handler());
+        endpoint =
+            publisher.bind(transport == Transport::tcp ? Endpoint{Transport::tcp, "127.0.0.1", 0, {}}
+                                                       : Endpoint{Transport::ipc, {}, 0, scratch.path("socket")});
+        good.subscribe("");
+        good.connect(endpoint);
+        REQUIRE(Bench::turn_until([&] { return publisher.totals().subscriptions == 1; }));
+    }
+
+    void publish() { publisher.send("number", std::to_string(published++)); }
+    bool good_lost_nothing() {
+        publish();
+        const bool all = Bench::turn_until([&] { return inbox.take() == published; });
+        for (std::size_t number = 0; number < inbox.messages.size(); ++number) {
+            if (inbox.messages[number].at(1) != std::to_string(number)) {
+                return false;
+            }
+        }
+        return all && publisher.subscribers().size() == 1;
+    }
+    bool is_cut(RawPeer& peer) {
+        return Bench::turn_until([&] {
+            publish();
+            inbox.take();
+            peer.read();
+            return peer.at_end();
+        });
+    }
+
+    EventLog events;
+    CurveKeyPair server_keys = make_curve_key_pair();
+    Publisher publisher;
+    Subscriber good;
+    Inbox<Subscriber> inbox{good};
+    Endpoint endpoint;
+    std::size_t published = 0;
+
+  private:
+    PublisherOptions with_keys(PublisherOptions options) const {
+        options.security = CurveServer{server_keys, {}};
+        return options;
+    }
+    SocketOptions client_options() const {
+        SocketOptions options;
+        options.security = CurveClient{make_curve_key_pair(), server_keys.public_key};
+        return options;
+    }
+};
+
+std::string curve_greeting() {
+    return greeting().replace(12, 5, "CURVE");
+}
+
+std::string hello_of(char filling, std::size_t bytes = 194, std::string_view version = std::string_view("\1\0", 2)) {
+    return command("HELLO", std::string(version) + std::string(bytes - 2, filling));
+}
+
+}  // namespace
+
+TEST_CASE("hostile CURVE: handshakes that are none are closed without a word, and a good one is served", "[hostile]") {
+    const Transport transport = tcp_and_ipc();
+    const auto [what, bytes] = GENERATE(table<std::string, std::string>({
+        {"NULL", greeting() + ready("SUB")},
+        {"READY for HELLO", curve_greeting() + ready("SUB")},
+        {"a subscription for HELLO", curve_greeting() + subscribe("")},
+        {"a message for HELLO", curve_greeting() + frame(0, std::string(200, 'x'))},
+        {"MESSAGE for HELLO", curve_greeting() + frame(0, "\7MESSAGE" + std::string(100, 'x'))},
+        {"HELLO of zeros", curve_greeting() + hello_of('\0')},
+        {"HELLO of ones", curve_greeting() + hello_of('\1')},
+        {"HELLO too short", curve_greeting() + hello_of('x', 193)},
+        {"HELLO too long", curve_greeting() + hello_of('x', 195)},
+        {"HELLO of another version", curve_greeting() + hello_of('x', 194, "\2\0")},
+        {"INITIATE for HELLO", curve_greeting() + command("INITIATE", std::string(300, 'x'))},
+        {"INITIATE of 1 MB", curve_greeting() + announce(4, 1'000'000)},
+        {"WELCOME from a client", curve_greeting() + command("WELCOME", std::string(160, 'x'))},
+        {"ERROR from a client", curve_greeting() + command("ERROR", std::string(1, '\0'))},
+    }));
+    CAPTURE(what);
+    CurveBench bench({}, transport);
+    RawPeer peer(bench.endpoint);
+    peer.send(bytes);
+    CHECK(bench.is_cut(peer));
+    CHECK(peer.received().size() == 64);
+    CHECK(peer.received().find("ERROR") == std::string::npos);
+    CHECK(bench.publisher.totals().handshakes_failed == 1);
+    CHECK_FALSE(bench.events.detail(Kind::handshake_failed).empty());
+    CHECK(bench.good_lost_nothing());
+}
+
+TEST_CASE("hostile CURVE: silent connections hold up nobody with good keys", "[hostile]") {
+    PublisherOptions options;
+    options.handshake_time_max = 200ms;
+    CurveBench bench(options, tcp_and_ipc());
+    std::vector<RawPeer> silent;
+    for (int count = 0; count < 50; ++count) {
+        silent.emplace_back(bench.endpoint);
+        silent.back().send(count % 2 == 0 ? curve_greeting() : std::string());
+    }
+    SocketOptions late_options;
+    late_options.security = CurveClient{make_curve_key_pair(), bench.server_keys.public_key};
+    {
+        Subscriber late(bench.reactor, late_options);
+        late.subscribe("number");
+        late.connect(bench.endpoint);
+        CHECK(bench.turn_until([&] { return bench.publisher.totals().subscriptions == 2; }));
+    }
+    for (RawPeer& peer : silent) {
+        CHECK(bench.is_cut(peer));
+    }
+    CHECK(bench.turn_until([&] { return bench.publisher.subscribers().size() == 1; }));
+    CHECK(bench.good_lost_nothing());
+}

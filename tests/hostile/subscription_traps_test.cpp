@@ -1,0 +1,255 @@
+// Traps of subscriptions and heartbeats, on the publishing and on the subscribing side.
+#include "hostile/arena.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+using Kind = MonitorEventKind;
+
+namespace {
+
+/// A peer that says `bytes` behind its handshake with the given version. Then PING shows that all was understood.
+RawPeer subscribed(Arena& arena, unsigned minor, const std::string& bytes) {
+    RawPeer peer = arena.connect();
+    peer.send(greeting(minor) + arena.peer_ready() + bytes + ping("understood"));
+    REQUIRE(arena.gets(peer, pong("understood")));
+    return peer;
+}
+
+/// Publishes each topic; whether the peer gets those of `wanted` and no others.
+bool gets_only(Arena& arena, RawPeer& peer, const std::vector<std::string>& topics,
+               const std::vector<std::string>& wanted) {
+    std::string expected = peer.received().substr(arena.hello().size());
+    for (const std::string& topic : topics) {
+        arena.publisher().send(topic, "payload");
+    }
+    for (const std::string& topic : wanted) {
+        expected += message(topic, "payload");
+    }
+    arena.turn();
+    peer.send(ping("end"));
+    return arena.gets(peer, expected + pong("end"));
+}
+
+/// A raw publisher that a subscriber of ours meets. Answers with what the subscriber says behind its READY.
+class RawPublisher {
+  public:
+    RawPublisher(Bench& bench, const Endpoint& endpoint, unsigned minor) : bench_(bench), peer_(endpoint) {
+        peer_.send(greeting(minor) + ready("PUB"));
+    }
+    bool hears(const std::string& bytes) {
+        const std::string all = greeting() + ready("SUB") + bytes;
+        return bench_.turn_until([&] { return peer_.read().size() >= all.size() || peer_.at_end(); }) &&
+               peer_.received() == all;
+    }
+    [[nodiscard]] RawPeer& peer() noexcept { return peer_; }
+
+  private:
+    Bench& bench_;
+    RawPeer peer_;
+};
+
+PublisherOptions with_heartbeat(std::chrono::milliseconds interval, std::chrono::milliseconds timeout) {
+    PublisherOptions options;
+    options.heartbeat_interval = interval;
+    options.heartbeat_timeout = timeout;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("trap: both forms of subscription from peers of any version, also mixed", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    const unsigned minor = GENERATE(0U, 1U, 7U);
+    CAPTURE(minor);
+    RawPeer peer = subscribed(
+        arena, minor,
+        subscribe("a") + subscribe_3_0("b") + subscribe("c") + subscribe_3_0("d") + cancel_3_0("a") + cancel("b"));
+    CHECK(arena.publisher().subscribers().back().zmtp_minor == std::min(minor, 1U));
+    CHECK(gets_only(arena, peer, {"a", "b", "c", "d"}, {"c", "d"}));
+    CHECK(arena.others_are_well());
+}
+
+TEST_CASE("trap: subscribing twice and cancelling once leaves nothing", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    RawPeer peer = subscribed(arena, 1, subscribe("a") + subscribe_3_0("a") + subscribe("b") + cancel("a"));
+    CHECK(gets_only(arena, peer, {"a", "b"}, {"b"}));
+    peer.send(cancel("b") + cancel("b") + cancel("never") + subscribe("b"));
+    arena.turn();
+    CHECK(gets_only(arena, peer, {"a", "b"}, {"b"}));
+    CHECK(arena.others_are_well());
+}
+
+TEST_CASE("trap: topics that are empty, binary or longer than a short frame", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    const auto form = GENERATE(&subscribe, &subscribe_3_0);
+    const std::string topic =
+        GENERATE(std::string("\0\xFF", 2), std::string(244, 'x'), std::string(245, 'x'), std::string(246, 'x'),
+                 std::string(254, 'x'), std::string(255, 'x'), std::string(256, 'x'), std::string(1'024, 'x'));
+    CAPTURE(topic.size());
+    RawPeer peer = subscribed(arena, 1, form(topic));
+    CHECK(gets_only(arena, peer, {topic, topic + 'y', topic.substr(1)}, {topic, topic + 'y'}));
+}
+
+TEST_CASE("trap: an empty subscription asks for everything", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    const auto form = GENERATE(&subscribe, &subscribe_3_0);
+    RawPeer peer = arena.join();
+    peer.send(form(""));
+    REQUIRE(arena.turn_until([&] { return arena.publisher().totals().subscriptions == 2; }));
+    arena.publisher().send("", "marker");
+    CHECK(arena.turn_until([&] { return peer.read().find(message("", "marker")) != std::string::npos; }));
+    CHECK(arena.turn_until([&] { return peer.read().find("number") != std::string::npos; }));
+}
+
+TEST_CASE("trap: a subscription in the segment of READY counts before the first message after it", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    RawPeer peer = arena.connect();
+    peer.send(greeting() + arena.peer_ready() + subscribe("t"));
+    while (arena.peers().size() == 1) {
+        arena.turn();
+    }
+    arena.publisher().send("t", "first");
+    CHECK(arena.gets(peer, message("t", "first")));
+}
+
+TEST_CASE("trap: every frame of a message upstream may subscribe", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    RawPeer peer = subscribed(arena, 1,
+                              frame(1, "\1a") + frame(1, "\1b") + frame(1, "neither") + frame(0, "\1c") +
+                                  frame(1, std::string("\0b", 2)) + frame(0, "\1d"));
+    CHECK(gets_only(arena, peer, {"a", "b", "c", "d"}, {"a", "c", "d"}));
+}
+
+TEST_CASE("trap: our subscriber takes the form that its publisher's version knows", "[hostile][trap]") {
+    Bench bench;
+    Subscriber subscriber(bench.reactor, {});
+    const Endpoint endpoint = subscriber.bind({Transport::tcp, "127.0.0.1", 0, {}});
+    // 255 bytes are where libzmq's own 3.0 form goes wrong: with the leading byte they need the long form.
+    const std::string topic(GENERATE(1U, 245U, 246U, 254U, 255U, 256U), 'x');
+    CAPTURE(topic.size());
+    subscriber.subscribe(topic);
+    RawPublisher old_one(bench, endpoint, 0);
+    RawPublisher new_one(bench, endpoint, 1);
+    CHECK(old_one.hears(subscribe_3_0(topic)));
+    CHECK(new_one.hears(subscribe(topic)));
+    subscriber.unsubscribe(topic);
+    CHECK(old_one.hears(subscribe_3_0(topic) + cancel_3_0(topic)));
+    CHECK(new_one.hears(subscribe(topic) + cancel(topic)));
+}
+
+TEST_CASE("trap: our subscriber tells every subscription to a new publisher, however many", "[hostile][trap]") {
+    Bench bench;
+    Subscriber subscriber(bench.reactor, {});
+    const Endpoint endpoint = subscriber.bind({Transport::tcp, "127.0.0.1", 0, {}});
+    constexpr std::size_t count = 3'000;  // libzmq loses those above 1,000
+    std::size_t bytes = 0;
+    for (std::size_t number = 0; number < count; ++number) {
+        const std::string topic = std::to_string(number) + '/';
+        subscriber.subscribe(topic);
+        bytes += subscribe(topic).size();
+    }
+    RawPublisher publisher(bench, endpoint, 1);
+    RawPeer& peer = publisher.peer();
+    const std::size_t hello = (greeting() + ready("SUB")).size();
+    REQUIRE(bench.turn_until([&] { return peer.read().size() == hello + bytes; }));
+    CHECK(peer.received().find(subscribe("0/")) != std::string::npos);
+    CHECK(peer.received().find(subscribe(std::to_string(count - 1) + '/')) != std::string::npos);
+}
+
+TEST_CASE("trap: our subscriber hands out only what it asked for, whatever a publisher sends", "[hostile][trap]") {
+    Bench bench;
+    Subscriber subscriber(bench.reactor, {});
+    const Endpoint endpoint = subscriber.bind({Transport::tcp, "127.0.0.1", 0, {}});
+    subscriber.subscribe("wanted");
+    RawPublisher publisher(bench, endpoint, 1);
+    REQUIRE(publisher.hears(subscribe("wanted")));
+    publisher.peer().send(message("unwanted", "wanted") + message("wanted", "1") + frame(0, "wanted alone") +
+                          frame(0, "") + message("wante", "") + message("wanted/x", "2"));
+    Inbox inbox(subscriber);
+    REQUIRE(bench.turn_until([&] { return inbox.take() == 3; }));
+    CHECK(inbox.messages == std::vector<Frames>{{"wanted", "1"}, {"wanted alone"}, {"wanted/x", "2"}});
+}
+
+TEST_CASE("trap: PING is answered whatever the peer's version", "[hostile][trap]") {
+    Arena arena(each_victim(), {}, tcp_and_ipc());
+    const unsigned minor = GENERATE(0U, 1U);
+    RawPeer peer = arena.connect();
+    peer.send(greeting(minor) + arena.peer_ready("pinger") + ping("") + ping("context"));
+    CHECK(arena.turn_until([&] { return peer.read().ends_with(pong("") + pong("context")); }));
+    CHECK(arena.others_are_well());
+}
+
+TEST_CASE("trap: a PONG without the context of our PING is a sign of life too", "[hostile][trap]") {
+    Bench bench;
+    Router router(bench.reactor, with_heartbeat(10ms, 300ms));
+    const Endpoint endpoint = router.bind({Transport::tcp, "127.0.0.1", 0, {}});
+    RawPeer peer(endpoint);
+    const std::string hello = greeting() + ready("ROUTER", "");
+    peer.send(greeting() + ready("DEALER", "terse"));
+    const std::string ping_name = "\4PING";
+    std::size_t answered = hello.size();
+    REQUIRE(bench.turn_until([&] {
+        const std::size_t next = peer.read().find(ping_name, answered);
+        if (next != std::string::npos) {
+            answered = next + ping_name.size();
+            peer.send(pong(""));
+        }
+        return !router.peers().empty() && router.peers().at(0).round_trip.has_value();
+    }));
+    CHECK_FALSE(peer.at_end());
+}
+
+TEST_CASE("trap: our PING has a TTL that libzmq counts right, and no long context", "[hostile][trap]") {
+    Bench bench;
+    Publisher publisher(bench.reactor, with_heartbeat(10ms, 65'000ms));
+    RawPeer peer(publisher.bind({Transport::tcp, "127.0.0.1", 0, {}}));
+    peer.send(greeting() + ready("SUB"));
+    REQUIRE(bench.turn_until([&] { return peer.read().size() >= publisher_hello().size() + 9; }));
+    const std::string said = peer.received().substr(publisher_hello().size());
+    const auto byte = [&](std::size_t index) {
+        return static_cast<unsigned char>(said.at(index));
+    };
+    CHECK(byte(0) == 4);
+    CHECK(byte(1) >= 7);
+    CHECK(byte(1) <= 7 + 16);
+    CHECK(said.substr(2, 5) == "\4PING");
+    const unsigned ttl = byte(7) * 256U + byte(8);
+    CHECK(ttl > 0);
+    CHECK(ttl <= 650);
+}
+
+TEST_CASE("trap: a peer that falls silent for longer than its own TTL is closed", "[hostile][trap]") {
+    PublisherOptions options = with_heartbeat(GENERATE(0ms, 10'000ms), 30'000ms);
+    options.handshake_time_max = 40ms;  // short deadlines make the socket look often
+    Arena arena(each_victim(), options, tcp_and_ipc());
+    RawPeer peer = arena.join("mortal");
+    const auto begin = std::chrono::steady_clock::now();
+    peer.send(ping("", 1));
+    CHECK(arena.is_cut(peer, 3s));
+    CHECK(std::chrono::steady_clock::now() - begin >= 100ms);
+    CHECK(arena.totals().silences == 1);
+    CHECK(arena.others_are_well());
+}
+
+TEST_CASE("trap: a subscriber that is slow but alive is not taken for a dead one", "[hostile][trap]") {
+    Bench bench;
+    PublisherOptions options = with_heartbeat(10ms, 60ms);
+    options.backlog_bytes_max = 64 * 1'024 * 1'024;
+    Publisher publisher(bench.reactor, options);
+    RawPeer peer(publisher.bind({Transport::tcp, "127.0.0.1", 0, {}}), 4'096);
+    peer.send(greeting() + ready("SUB") + subscribe("t"));
+    REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
+    const std::string body(1'024 * 1'024, 'x');
+    for (int number = 0; number < 10; ++number) {
+        publisher.send("t", body);
+    }
+    // It reads all the time, a little, and never says a word.
+    const auto begin = std::chrono::steady_clock::now();
+    bench.turn_until([&] {
+        peer.read(2'000);
+        return std::chrono::steady_clock::now() - begin > 400ms;
+    });
+    CHECK(publisher.subscribers().size() == 1);
+    CHECK(publisher.totals().silences == 0);
+}

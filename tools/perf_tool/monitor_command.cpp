@@ -1,0 +1,206 @@
+#include "command.hpp"
+
+#include "core/endpoint.hpp"
+#include "core/message.hpp"
+#include "core/monitor.hpp"
+#include "core/publisher.hpp"
+#include "core/reactor.hpp"
+#include "core/router.hpp"
+#include "core/subscriber.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace telegate::perf {
+
+namespace {
+
+constexpr std::chrono::seconds connect_time_max{10};
+constexpr std::uint64_t idle_turns_max = 10'000'000;  // without a message, before it is called lost
+
+// Above 32 bytes, memcmp() does the same wherever the text lies; below it depends on the end of the page.
+constexpr std::string_view sender_name = "perf_tool: the router that sends everything";
+constexpr std::string_view receiver_name = "perf_tool: the router that receives everything";
+
+struct MonitorOptions {
+    std::string pattern = "pubsub";
+    std::string transport = "tcp";
+    std::size_t size = 64;
+    std::uint64_t messages = 100'000;
+    std::uint64_t batch = 64;
+    std::string monitor = "on";
+};
+
+class PublisherToSubscriber {
+  public:
+    PublisherToSubscriber(Reactor& reactor, const Endpoint& endpoint, const MonitorHandler& monitor)
+        : publisher_(reactor, {}), subscriber_(reactor, {}), topic_(publisher_.intern("host/cpu.user")) {
+        publisher_.set_monitor(monitor);
+        subscriber_.set_monitor(monitor);
+        subscriber_.subscribe("host/");
+        subscriber_.connect(publisher_.bind(endpoint));
+    }
+    [[nodiscard]] bool ready() { return publisher_.wanted(topic_); }
+    void send(std::string_view payload) { publisher_.send(topic_, payload); }
+    void flush() { publisher_.flush(); }
+    [[nodiscard]] bool receive(MessageBatch& batch) { return subscriber_.receive(batch); }
+
+  private:
+    Publisher publisher_;
+    Subscriber subscriber_;
+    const TopicId topic_;
+};
+
+class RouterToRouter {
+  public:
+    RouterToRouter(Reactor& reactor, const Endpoint& endpoint, const MonitorHandler& monitor)
+        : from_(reactor, named(sender_name)), to_(reactor, named(receiver_name)) {
+        from_.set_monitor(monitor);
+        to_.set_monitor(monitor);
+        to_.connect(from_.bind(endpoint));
+    }
+    [[nodiscard]] bool ready() const { return from_.peers().size() == 1 && to_.peers().size() == 1; }
+    void send(std::string_view payload) {
+        if (from_.send(receiver_name, {payload}) != SendStatus::sent) {
+            throw std::runtime_error("a router did not take a message");
+        }
+    }
+    void flush() { from_.flush(); }
+    [[nodiscard]] bool receive(MessageBatch& batch) { return to_.receive(batch); }
+
+  private:
+    [[nodiscard]] static SocketOptions named(std::string_view identity) {
+        SocketOptions options;
+        options.identity = identity;
+        return options;
+    }
+
+    Router from_;
+    Router to_;
+};
+
+[[nodiscard]] Endpoint endpoint_of(std::string_view transport) {
+    const std::string_view text = transport == "tcp"   ? "tcp://127.0.0.1:*"
+                                  : transport == "ipc" ? "ipc://*"
+                                                       : "inproc://perf_tool";
+    return std::get<Endpoint>(parse_endpoint(text));
+}
+
+void check_sizes(const MessageBatch& batch, std::size_t size) {
+    for (const Message message : batch) {
+        if (message[message.size() - 1].size() != size) {
+            throw std::runtime_error("a message has the wrong size");
+        }
+    }
+}
+
+/// Turns the reactor and receives until `expected` messages have come.
+template <class Link>
+void receive_all(Reactor& reactor, Link& link, std::uint64_t expected, std::size_t size) {
+    MessageBatch batch;
+    std::uint64_t received = 0;
+    for (std::uint64_t idle = 0; received < expected; ++idle) {
+        while (link.receive(batch)) {
+            check_sizes(batch, size);
+            received += batch.size();
+            idle = 0;
+        }
+        if (idle == idle_turns_max) {
+            throw std::runtime_error(std::to_string(expected - received) + " messages were lost");
+        }
+        reactor.poll();
+    }
+    if (received != expected) {
+        throw std::runtime_error("more messages came than were sent");
+    }
+}
+
+template <class Link>
+double run(const MonitorOptions& options) {
+    std::uint64_t events = 0;
+    MonitorHandler monitor;
+    if (options.monitor == "on") {
+        monitor = [&events](const MonitorEvent&) {
+            ++events;
+        };
+    }
+    Reactor reactor;
+    Link link(reactor, endpoint_of(options.transport), monitor);
+    const auto deadline = std::chrono::steady_clock::now() + connect_time_max;
+    while (!link.ready()) {
+        if (std::chrono::steady_clock::now() > deadline) {
+            throw std::runtime_error("no connection");
+        }
+        reactor.run_for(std::chrono::milliseconds(10));
+    }
+    const std::string payload(options.size, 'p');
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::uint64_t sent = 0; sent < options.messages;) {
+        const auto count = std::min(options.batch, options.messages - sent);
+        for (std::uint64_t index = 0; index < count; ++index) {
+            link.send(payload);
+        }
+        link.flush();
+        receive_all(reactor, link, count, options.size);
+        sent += count;
+    }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    if ((events != 0) != (options.monitor == "on")) {
+        throw std::runtime_error("the monitor is not " + options.monitor);
+    }
+    return static_cast<double>(options.messages) / time.count();
+}
+
+Report measure(const MonitorOptions& options, const CommonOptions& common) {
+    Report report{"monitor", "messages per second", {}, {}, {}};
+    report.parameters = {{"pattern", options.pattern},
+                         {"transport", options.transport},
+                         {"size", std::to_string(options.size) + " bytes"},
+                         {"messages", std::to_string(options.messages)},
+                         {"batch", std::to_string(options.batch) + " messages between two turns"},
+                         {"monitor", options.monitor},
+                         {"runs", std::to_string(common.runs)},
+                         {"threads", "one for both sockets"}};
+    Row row{options.pattern + " over " + options.transport, {}};
+    for (std::size_t index = 0; index < common.runs; ++index) {
+        row.values.push_back(options.pattern == "pubsub" ? run<PublisherToSubscriber>(options)
+                                                         : run<RouterToRouter>(options));
+    }
+    report.rows.push_back(std::move(row));
+    return report;
+}
+
+}  // namespace
+
+Command::Action describe_monitor_command(CLI::App& options) {
+    const auto chosen = std::make_shared<MonitorOptions>();
+    options.add_option("--pattern", chosen->pattern, "Publisher to Subscriber, or Router to Router")
+        ->check(CLI::IsMember({"pubsub", "router"}))
+        ->capture_default_str();
+    options.add_option("--transport", chosen->transport, "Between the two")
+        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}))
+        ->capture_default_str();
+    options.add_option("--size", chosen->size, "Bytes of each payload")
+        ->check(CLI::Range(std::size_t{0}, std::size_t{1024 * 1024}))
+        ->capture_default_str();
+    options.add_option("--messages", chosen->messages, "Sent in each run")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+    options.add_option("--batch", chosen->batch, "Sent before they are received")
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
+    options.add_option("--monitor", chosen->monitor, "Of both sockets")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+    return [chosen](const CommonOptions& common) {
+        return measure(*chosen, common);
+    };
+}
+
+}  // namespace telegate::perf
