@@ -88,6 +88,9 @@ void Router::State::opened(Session& session) {
         table.flush_soon(session);
     } else if (found != peers.end() && !is_alias) {
         Session* const older = found->second.route.session();
+        if (older->peer().curve_key != session.peer().curve_key) {
+            return session.close("identity of another key");
+        }
         found->second.route = Route(session);
         older->close("identity taken over");
     } else {

@@ -217,3 +217,23 @@ TEST_CASE("over inproc CURVE guards nothing and is left out", "[conformance][cur
     REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
     CHECK(publisher.subscribers().at(0).mechanism == "NULL");
 }
+
+TEST_CASE("an identity is taken over by its own key only", "[conformance][curve]") {
+    const TransportTraits& over = each_outer_transport();
+    CAPTURE(over.name);
+    EventLog events;
+    Pair<Router, Dealer> pair(over, Binder::first, as_server<Router>(), as_client<Dealer>());
+    pair.first.set_monitor(events.handler());
+    REQUIRE(pair.is_open());
+    const bool same_key = GENERATE(true, false);
+    Dealer newcomer(pair.reactor, as_client<Dealer>(same_key ? client_keys() : make_curve_key_pair()));
+    newcomer.connect(pair.endpoint);
+    REQUIRE(pair.turn_until([&] { return events.count(Kind::disconnected) > 0; }));
+    CHECK(events.detail(Kind::disconnected) == (same_key ? "identity taken over" : "identity of another key"));
+    if (!same_key) {
+        Inbox inbox(pair.second);
+        CHECK(pair.first.send("client", {"to the owner"}) == SendStatus::sent);
+        CHECK(pair.turn_until([&] { return inbox.take() == 1; }));
+    }
+    pair.first.set_monitor({});
+}

@@ -25,10 +25,11 @@ enum class SendStatus : std::uint8_t {
 
 /// ROUTER: talks to each peer by its identity. Talks to DEALER, REQ and ROUTER. Binds and connects.
 ///
-/// A peer that comes with an identity in use takes it over: the older connection, mostly a dead one, is closed. A peer
-/// without identity gets one of five bytes, the first of them zero, and so does one that tells an alias of ours.
-/// MessageBatch::peer() tells who sent a batch. Messages are given as they come and sent as they are: the empty frame
-/// that a REQ peer puts in front stays, and belongs in front of the answer.
+/// A peer that comes with an identity in use takes it over: the older connection, mostly a dead one, is closed. Under
+/// CURVE only the same key may do so; another one's connection is closed instead. A peer without identity gets one of
+/// five bytes, the first of them zero, and so does one that tells an alias of ours. MessageBatch::peer() tells who sent
+/// a batch. Messages are given as they come and sent as they are: the empty frame that a REQ peer puts in front stays,
+/// and belongs in front of the answer.
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor.
 /// Limits:  backlog_bytes_max for each peer, then send() answers full; reads ahead one receive buffer per peer.
