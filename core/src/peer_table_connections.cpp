@@ -9,26 +9,47 @@
 // What comes in, what goes out, and what becomes of it.
 
 namespace telegate {
+namespace {
+
+/// Counts the calls that are going on.
+class Within {
+  public:
+    explicit Within(unsigned& depth) noexcept : depth_(depth) { ++depth_; }
+    ~Within() { --depth_; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+  private:
+    unsigned& depth_;
+};
+
+}  // namespace
 
 void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
-    ++accepting;
+    const Within within(accepting);
     make_room(stream->address());
-    if (sessions.size() >= options.sessions_max) {
-        refuse(listening, stream->peer(), "too many connections");
-    } else if (!closing) {
-        const std::string peer = stream->peer();
-        try {
-            Session& session = admit(std::move(stream), listening.endpoint, nullptr);
-            ++totals.connections_accepted;
-            monitor.tell(MonitorEventKind::accepted, session, {});
-            if (session.state() != Session::State::closed) {
-                session.start();
-            }
-        } catch (const std::exception& error) {
-            refuse(listening, peer, error.what());
-        }
+    const std::string peer = stream->peer();
+    if (closing) {
+        return;
     }
-    --accepting;
+    if (sessions.size() >= options.sessions_max) {
+        return refuse(listening, peer, "too many connections");
+    }
+    Session* session = nullptr;
+    try {
+        session = &admit(std::move(stream), listening.endpoint, nullptr);
+    } catch (const std::exception& error) {
+        return refuse(listening, peer, error.what());
+    }
+    ++totals.connections_accepted;
+    begin(*session, MonitorEventKind::accepted);
+}
+
+void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
+    monitor.tell(kind, session, {});
+    if (session.state() != Session::State::closed) {
+        session.start();
+    }
 }
 
 void PeerTable::State::make_room(const std::string& address) {
@@ -51,6 +72,7 @@ void PeerTable::State::refuse(const Listening& listening, const std::string& pee
 }
 
 void PeerTable::State::note_accept_error(const Listening& listening, int error) {
+    const Within within(accepting);
     ++totals.accept_errors;
     monitor.tell(MonitorEventKind::accept_failed, listening.endpoint, std::generic_category().message(error));
 }
@@ -92,16 +114,14 @@ void PeerTable::State::stop_listening(std::unique_ptr<Listening> listening) {
 }
 
 void PeerTable::State::take_stream(Dialer& dialer, std::unique_ptr<Stream> stream) {
+    Session* session = nullptr;
     try {
-        Session& session = admit(std::move(stream), dialer.endpoint_text(), &dialer);
-        ++totals.connections_made;
-        monitor.tell(MonitorEventKind::connected, session, {});
-        if (session.state() != Session::State::closed) {
-            session.start();
-        }
+        session = &admit(std::move(stream), dialer.endpoint_text(), &dialer);
     } catch (const std::exception& error) {
-        note_failure(dialer, error.what());
+        return note_failure(dialer, error.what());
     }
+    ++totals.connections_made;
+    begin(*session, MonitorEventKind::connected);
 }
 
 void PeerTable::State::note_failure(Dialer& dialer, std::string_view why) {

@@ -38,6 +38,7 @@ struct PeerTable::State {
     void refuse(const Listening& listening, const std::string& peer, std::string_view why);
     void note_accept_error(const Listening& listening, int error);
     Session& admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer);
+    void begin(Session& session, MonitorEventKind kind);
     void stop_listening(std::unique_ptr<Listening> listening);
 
     void take_stream(Dialer& dialer, std::unique_ptr<Stream> stream);
@@ -78,11 +79,12 @@ struct PeerTable::State {
     std::uint64_t sessions_seen = 0;
 
     FlushList dirty;
+
     // They may be in the middle of a call, so that they go in a later turn.
     std::vector<std::unique_ptr<Session>> old_sessions;
     std::vector<std::unique_ptr<Dialer>> old_dialers;
     std::vector<std::unique_ptr<Listening>> old_listeners;
-    unsigned accepting = 0;
+    unsigned accepting = 0;  // calls from listeners that are going on
 
     bool ticking = false;
     bool closing = false;

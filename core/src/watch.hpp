@@ -52,8 +52,8 @@ class Alarm {
 
 /// Calls back once in a later turn of the loop, for work that is collected during this one.
 ///
-/// Threads: the reactor's. Limits: one call is pending; asking again while it is changes nothing. Asking allocates
-/// nothing once the loop is warm. Failure: none.
+/// Threads: the reactor's. Limits: one call is pending; asking again while it is changes nothing. Asking within a turn
+/// allocates nothing once the loop is warm. Failure: none.
 /// No call comes after destruction, which may happen inside the call.
 class Later {
   public:
