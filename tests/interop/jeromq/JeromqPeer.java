@@ -56,8 +56,6 @@ public final class JeromqPeer {
         socket.setReceiveTimeOut(WAIT_MS);
         socket.setSendTimeOut(WAIT_MS);
         socket.setReconnectIVL(20);
-        // Now and then JeroMQ connects and then sends nothing, whoever listens. This makes it try again.
-        socket.setHandshakeIvl(500);
         socket.setHWM(0);
         for (String word : Arrays.asList(words).subList(3, words.length)) {
             int equals = word.indexOf('=');
@@ -89,6 +87,9 @@ public final class JeromqPeer {
                 return socket.getLastEndpoint();
             case "connect":
                 check(socket.connect(words[2]), "connect");
+                return "";
+            case "disconnect":
+                check(socket.disconnect(words[2]), "disconnect");
                 return "";
             case "subscribe":
                 socket.subscribe(bytes(words.length > 2 ? words[2] : ""));

@@ -19,6 +19,8 @@ from peer_process import DEADLINE_S, Peer  # noqa: E402
 
 JARS = os.environ["TELEGATE_JEROMQ_DIR"]
 MAVEN_S = 120
+CONNECT_S = 3
+CONNECT_ATTEMPTS = 20
 MESSAGES = 1_000
 SIZE = 300
 BULK_SIZE = 64 * 1024
@@ -111,6 +113,7 @@ class WithJeromq(unittest.TestCase):
         if we_bind:
             peer = self.peer(ours[0], "--bind", "tcp://127.0.0.1:*", *ours[1:], *arguments)
             self.java.tell("connect", "j", peer.endpoint)
+            self.wait_for_connect(peer)
         else:
             endpoint = self.java.tell("bind", "j", "tcp://127.0.0.1:*")
             peer = self.peer(ours[0], "--connect", endpoint, *ours[1:], *arguments)
@@ -118,6 +121,15 @@ class WithJeromq(unittest.TestCase):
         self.assertEqual(status["peers"][0]["zmtp_minor"], 0)
         self.assertEqual(status["peers"][0]["mechanism"], "CURVE" if curve else "NULL")
         return peer
+
+    def wait_for_connect(self, peer):
+        """Now and then JeroMQ connects, then says nothing, whoever listens, and never tries again. Then this does."""
+        for _ in range(CONNECT_ATTEMPTS):
+            try:
+                return peer.wait_for(lambda s: s["peers_count"] == 1, "a peer", CONNECT_S)
+            except AssertionError:
+                self.java.tell("disconnect", "j", peer.endpoint)
+                self.java.tell("connect", "j", peer.endpoint)
 
     def pump(self):
         self.java.tell("pump", "j")
@@ -277,6 +289,7 @@ class WithJeromq(unittest.TestCase):
         first.process.kill()
         first.process.wait()
         second = self.peer("pub", "--bind", first.endpoint, "--size", SIZE)
+        self.wait_for_connect(second)
         second.wait_for_subscriptions(3, self.pump)
         second.tell("send 10")
         self.java.tell("receive", "j", 1, 10, SIZE, 2)

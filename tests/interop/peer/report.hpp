@@ -19,7 +19,7 @@ struct PeerReport {
     TrafficCounts received;
     std::uint64_t numbered = 0;                   // messages sent, or published
     std::uint64_t to_send = 0;                    // asked for and not sent yet
-    std::uint64_t not_sent_back = 0;              // had to be echoed, but found no room
+    std::uint64_t not_sent_back = 0;              // came to be echoed, but its peer had no room or was gone
     std::map<std::string, std::uint64_t> events;  // by kind
     std::map<std::string, std::string> details;   // the last of each kind
 };

@@ -7,15 +7,18 @@
 #include "interop/peer/traffic.hpp"
 #include "watch.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -195,11 +198,9 @@ class SocketPeer {
     }
     void send_back(Seat& seat, std::string_view peer, const Message& message) {
         const std::vector<Bytes> frames(message.begin(), message.end());
-        if (seat.replies.empty() && reply(*seat.socket, peer, frames) != SendStatus::full) {
-            return;
-        }
-        if (options_.lossy) {
-            ++not_sent_back_;
+        const SendStatus status = seat.replies.empty() ? reply(*seat.socket, peer, frames) : SendStatus::full;
+        if (status != SendStatus::full || options_.lossy) {
+            not_sent_back_ += status == SendStatus::sent ? 0 : 1;
             return;
         }
         Reply& kept = seat.replies.emplace_back();
@@ -215,9 +216,11 @@ class SocketPeer {
             for (const std::string& frame : kept.frames) {
                 frames.push_back(as_bytes(frame));
             }
-            if (reply(*seat.socket, kept.peer, frames) == SendStatus::full) {
+            const SendStatus status = reply(*seat.socket, kept.peer, frames);
+            if (status == SendStatus::full) {
                 return;
             }
+            not_sent_back_ += status == SendStatus::sent ? 0 : 1;
             seat.replies.pop_front();
         }
         receive_all(seat);
