@@ -35,7 +35,7 @@ Endpoint PeerTable::bind(const Endpoint& endpoint) {
         state.monitor.tell(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
         throw;
     }
-    const Endpoint bound = listening->listener->endpoint();
+    Endpoint bound = listening->listener->endpoint();
     listening->endpoint = to_string(bound);
     state.listeners.push_back(std::move(listening));
     state.monitor.tell(MonitorEventKind::listening, to_string(bound), {});

@@ -143,7 +143,7 @@ class SubscriptionIndex {
             if (topic.size() < sizeof(first)) {
                 return true;
             }
-            std::uint64_t start;
+            std::uint64_t start = 0;
             std::memcpy(&start, topic.data(), sizeof(start));
             return ((start ^ first) & mask) == 0;
         }

@@ -84,7 +84,7 @@ TEST_CASE("a whole life with a failure at any operation ends once, and the count
     Trouble trouble;
     trouble.read_pieces =
         GENERATE(std::vector<std::size_t>{}, std::vector<std::size_t>{1}, std::vector<std::size_t>{7, 64});
-    trouble.write_bytes_max = GENERATE(Wire::no_limit, std::size_t{1}, std::size_t{50});
+    trouble.write_bytes_max = GENERATE(std::size_t{Wire::no_limit}, std::size_t{1}, std::size_t{50});
     trouble.blocks_every = GENERATE(std::size_t{0}, std::size_t{2}, std::size_t{3});
     trouble.error = GENERATE(ECONNRESET, 0);
     trouble.keep_outbox = trouble.error == 0;
