@@ -1,10 +1,7 @@
 // Hostile peers 18 to 20 and 22: identities, storms of connections, no descriptors left.
 #include "hostile/arena.hpp"
+#include "hostile/no_descriptors.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
@@ -19,36 +16,6 @@ std::size_t descriptors_open() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
-
-/// The process may open no more descriptors while this is there, only replace one that it closes.
-class NoDescriptors {
-  public:
-    NoDescriptors() {
-        int highest = 0;
-        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-            highest = std::max(highest, std::stoi(entry.path().filename()));
-        }
-        while (fillers_.empty() || fillers_.back() < highest) {  // leaves no gap below the limit
-            fillers_.push_back(::dup(STDERR_FILENO));
-        }
-        ::getrlimit(RLIMIT_NOFILE, &before_);
-        rlimit full = before_;
-        full.rlim_cur = static_cast<rlim_t>(fillers_.back()) + 1;
-        ::setrlimit(RLIMIT_NOFILE, &full);
-    }
-    ~NoDescriptors() {
-        ::setrlimit(RLIMIT_NOFILE, &before_);
-        for (const int descriptor : fillers_) {
-            ::close(descriptor);
-        }
-    }
-    NoDescriptors(const NoDescriptors&) = delete;
-    NoDescriptors& operator=(const NoDescriptors&) = delete;
-
-  private:
-    rlimit before_{};
-    std::vector<int> fillers_;
-};
 
 std::chrono::nanoseconds processor_time() {
     timespec time{};
@@ -69,6 +36,24 @@ TEST_CASE("hostile 18: an identity in use goes to the newcomer, and nobody else'
     }
     REQUIRE(arena.router().send("same", {"newest"}) == SendStatus::sent);
     CHECK(arena.gets(claimants.back(), frame(0, "newest")));
+    CHECK(arena.others_are_well());
+}
+
+TEST_CASE("hostile 18: what waited for the one who lost its identity is counted as dropped", "[hostile]") {
+    Arena arena(Victim::router, {}, tcp_and_ipc());
+    RawPeer sleeper = arena.join("same", 4'096);
+    const std::string body(100'000, 'x');
+    for (int number = 0; number < 120; ++number) {
+        REQUIRE(arena.router().send("same", {body}) == SendStatus::sent);
+    }
+    arena.turn();
+    REQUIRE(arena.totals().pending > 0);
+    RawPeer newcomer = arena.join("same");
+    REQUIRE(arena.turn_until([&] { return arena.peers().size() == 2; }));
+    CHECK(arena.totals().dropped > 0);
+    CHECK(adds_up(arena.totals()));
+    REQUIRE(arena.router().send("same", {"yours"}) == SendStatus::sent);
+    CHECK(arena.gets(newcomer, frame(0, "yours")));
     CHECK(arena.others_are_well());
 }
 

@@ -1,5 +1,6 @@
 // Peers that attack a socket under CURVE, with one beside them that has the right keys.
 #include "hostile/arena.hpp"
+#include "zmtp/handshake.hpp"
 
 using namespace telegate;
 using namespace telegate::test;
@@ -42,6 +43,8 @@ class CurveBench : public Bench {
         });
     }
 
+    [[nodiscard]] CurveClient client() const { return {make_curve_key_pair(), server_keys.public_key}; }
+
     EventLog events;
     CurveKeyPair server_keys = make_curve_key_pair();
     Publisher publisher;
@@ -57,9 +60,40 @@ class CurveBench : public Bench {
     }
     SocketOptions client_options() const {
         SocketOptions options;
-        options.security = CurveClient{make_curve_key_pair(), server_keys.public_key};
+        options.security = client();
         return options;
     }
+};
+
+/// A subscriber with good keys and bad intentions: what it seals is its own affair.
+class Insider {
+  public:
+    explicit Insider(CurveBench& bench)
+        : peer(bench.endpoint), handshake_({zmtp::SocketType::sub, "", Security(bench.client())}) {
+        REQUIRE(bench.turn_until([&] {
+            const std::vector<std::byte> output = handshake_.take_output();
+            peer.send(as_text(output));
+            const std::string& all = peer.read();
+            Bytes input = as_bytes(std::string_view(all).substr(fed_));
+            const zmtp::Handshake::Status status = handshake_.feed(input);
+            fed_ = all.size() - input.size();
+            return status == zmtp::Handshake::Status::done;
+        }));
+        cipher_ = handshake_.take_cipher();
+    }
+
+    [[nodiscard]] std::string sealed(unsigned flags, std::string_view payload) {
+        std::vector<std::byte> out(zmtp::CurveCipher::sealed_bytes(payload.size()));
+        cipher_->seal(out.data(), static_cast<std::uint8_t>(flags), as_bytes(payload));
+        return std::string(as_text(out));
+    }
+
+    RawPeer peer;
+
+  private:
+    zmtp::Handshake handshake_;
+    std::size_t fed_ = 0;
+    std::unique_ptr<zmtp::CurveCipher> cipher_;
 };
 
 std::string curve_greeting() {
@@ -112,7 +146,7 @@ TEST_CASE("hostile CURVE: silent connections hold up nobody with good keys", "[h
         silent.back().send(count % 2 == 0 ? curve_greeting() : std::string());
     }
     SocketOptions late_options;
-    late_options.security = CurveClient{make_curve_key_pair(), bench.server_keys.public_key};
+    late_options.security = bench.client();
     {
         Subscriber late(bench.reactor, late_options);
         late.subscribe("number");
@@ -122,6 +156,55 @@ TEST_CASE("hostile CURVE: silent connections hold up nobody with good keys", "[h
     for (RawPeer& peer : silent) {
         CHECK(bench.is_cut(peer));
     }
+    CHECK(bench.turn_until([&] { return bench.publisher.subscribers().size() == 1; }));
+    CHECK(bench.good_lost_nothing());
+}
+
+TEST_CASE("hostile CURVE: after the handshake, what is not sealed right ends the session", "[hostile]") {
+    CurveBench bench({}, tcp_and_ipc());
+    Insider insider(bench);
+    const std::string first = insider.sealed(4, "\x09SUBSCRIBEt");
+    const std::string second = insider.sealed(4, "\x09SUBSCRIBEu");
+    std::string flipped = first;
+    flipped[40] = static_cast<char>(flipped[40] ^ 1);
+    const auto [what, bytes] = GENERATE_REF(table<std::string, std::string>({
+        {"in clear", subscribe("t")},
+        {"a subscription of 3.0 in clear", subscribe_3_0("t")},
+        {"noise", frame(0, "\7MESSAGE" + std::string(100, 'x'))},
+        {"too short", frame(0, "\7MESSAGE")},
+        {"empty", frame(0, "")},
+        {"a flipped bit", flipped},
+        {"a replay", first + first},
+        {"out of order", second + first},
+        {"with MORE outside", "\1" + first.substr(1)},
+        {"larger than allowed", announce(0, 1'000'000)},
+        {"an empty command", insider.sealed(4, "")},
+        {"a PING that is too short", insider.sealed(4, "\4PING")},
+        {"a command of 10 KB", insider.sealed(4, "\1X" + std::string(10'000, 'x'))},
+    }));
+    CAPTURE(what);
+    insider.peer.send(bytes);
+    CHECK(bench.is_cut(insider.peer));
+    CHECK(bench.publisher.totals().violations == 1);
+    CHECK(bench.publisher.totals().handshakes_failed == 0);
+    CHECK(bench.turn_until([&] { return bench.publisher.totals().subscriptions == 1; }));
+    CHECK(bench.good_lost_nothing());
+}
+
+TEST_CASE("hostile CURVE: a flood of sealed commands is skipped like any other", "[hostile]") {
+    CurveBench bench({}, tcp_and_ipc());
+    Insider insider(bench);
+    for (int count = 0; count < 20'000; ++count) {
+        insider.peer.send(insider.sealed(4, "\1X"));
+        bench.publish();
+        bench.inbox.take();
+    }
+    insider.peer.send(insider.sealed(4, "\x09SUBSCRIBEafter"));
+    CHECK(bench.turn_until([&] {
+        insider.peer.send();
+        return bench.publisher.totals().subscriptions == 2;
+    }));
+    insider.peer.close();
     CHECK(bench.turn_until([&] { return bench.publisher.subscribers().size() == 1; }));
     CHECK(bench.good_lost_nothing());
 }

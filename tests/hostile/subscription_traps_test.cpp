@@ -91,6 +91,23 @@ TEST_CASE("trap: topics that are empty, binary or longer than a short frame", "[
     CHECK(gets_only(arena, peer, {topic, topic + 'y', topic.substr(1)}, {topic, topic + 'y'}));
 }
 
+TEST_CASE("trap: libzmq tells a topic of 246 to 255 bytes with a long size but without its flag", "[hostile][trap]") {
+    Arena arena(Victim::publisher, {}, tcp_and_ipc());
+    const std::string topic(GENERATE(246U, 250U, 255U), 'x');
+    std::string flagless = long_frame(4, "\x09SUBSCRIBE" + topic);
+    flagless[0] = '\4';
+    const bool in_pieces = GENERATE(true, false);
+    RawPeer peer = arena.join();
+    for (std::size_t at = 0; at < flagless.size(); at += in_pieces ? 1 : flagless.size()) {
+        peer.send(std::string_view(flagless).substr(at, in_pieces ? 1 : flagless.size()));
+        arena.turn();
+    }
+    peer.send(ping("understood"));
+    REQUIRE(arena.gets(peer, pong("understood")));
+    CHECK(gets_only(arena, peer, {topic, topic + 'y', "other"}, {topic, topic + 'y'}));
+    CHECK(arena.others_are_well());
+}
+
 TEST_CASE("trap: an empty subscription asks for everything", "[hostile][trap]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const auto form = GENERATE(&subscribe, &subscribe_3_0);
