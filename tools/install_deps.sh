@@ -10,14 +10,19 @@ packages=(
   libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
   libsodium-dev
   # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
-  # Maven, and are skipped without.
+  # Maven, which --ci adds, and are skipped without.
   catch2 libzmq3-dev python3 python3-zmq iproute2
   # a first look at GET /status
   curl
 )
 case "${1-}" in
   "") ;;
-  --ci) packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind) ;;
+  --ci)
+    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind)
+    # Any JDK and Maven will do, wherever they come from.
+    command -v javac > /dev/null || packages+=(default-jdk-headless)
+    command -v mvn > /dev/null || packages+=(maven)
+    ;;
   *) echo "usage: tools/install_deps.sh [--ci]" >&2; exit 64 ;;
 esac
 

@@ -1,6 +1,7 @@
 #include "backlog.hpp"
 
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 #include "zmtp/frame.hpp"
 
 #include <algorithm>
@@ -28,7 +29,10 @@ std::size_t message_bytes_at(const std::byte* wire) noexcept {
 Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
 
 std::uint64_t Backlog::add_run(const Slice& message) {
-    const std::uint64_t given_up = size_ == runs_max_ ? give_up_first_run() : 0;
+    std::uint64_t given_up = 0;
+    while (size_ >= runs_max_ && size_ > (hold_.is_set() ? 1U : 0U)) {
+        given_up += give_up_oldest_run();
+    }
     if (size_ == ring_.size()) {
         resize_ring(ring_.size() * 2);
     }
@@ -113,19 +117,53 @@ std::uint64_t Backlog::consume_within(Run& head, std::size_t bytes) noexcept {
 
 std::uint64_t Backlog::give_up_before(std::uint64_t position) {
     std::uint64_t given_up = 0;
-    while (size_ > 0 && run(0).segment->start + run(0).begin < position) {
-        given_up += give_up_first_run();
+    for (;;) {
+        const std::size_t oldest = hold_.is_set() ? 1 : 0;
+        if (size_ <= oldest || run(oldest).segment->start + run(oldest).begin >= position) {
+            return given_up;
+        }
+        given_up += give_up_oldest_run();
     }
-    return given_up;
 }
 
-std::uint64_t Backlog::give_up_first_run() {
+/// The oldest that is not held.
+std::uint64_t Backlog::give_up_oldest_run() {
+    if (hold_.is_set()) {
+        return give_up_second_run();
+    }
     const Run& head = run(0);
     const std::size_t kept = bytes_under_way(head);
+    if (kept > limits::rest_bytes_max) {
+        return hold_first_run(kept);
+    }
     const std::uint64_t given_up = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
     bytes_ -= head.end - head.begin - partial_ - kept;
     messages_ -= given_up;
     pop_run();
+    return given_up;
+}
+
+std::uint64_t Backlog::give_up_second_run() noexcept {
+    Run& second = run(1);
+    const std::uint64_t given_up = second.messages;
+    bytes_ -= second.end - second.begin;
+    messages_ -= given_up;
+    second = std::move(run(0));
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --size_;
+    return given_up;
+}
+
+/// Keeps the next `bytes` of the first run where they are: one message, see claim().
+std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
+    Run& head = run(0);
+    const auto end = static_cast<std::uint32_t>(head.begin + partial_ + bytes);
+    const std::uint64_t given_up = head.messages - 1;
+    bytes_ -= head.end - end;
+    messages_ -= given_up;
+    head.end = end;
+    head.messages = 1;
+    hold_.set(head.segment.get());
     return given_up;
 }
 
@@ -174,7 +212,25 @@ std::uint64_t Backlog::restart() noexcept {
     messages_ -= given_up;
     partial_ = 0;
     claimed_ = 0;
+    hold_.reset();
     return given_up;
+}
+
+std::uint64_t Backlog::give_up_first_message() noexcept {
+    TELEGATE_ASSERT(!is_under_way() && size_ > 0);
+    Run& head = run(0);
+    const std::size_t message = message_bytes_at(head.segment->bytes.get() + head.begin);
+    head.begin += static_cast<std::uint32_t>(message);
+    bytes_ -= message;
+    --messages_;
+    if (--head.messages == 0) {
+        pop_run();
+    }
+    return 1;
+}
+
+std::optional<std::uint64_t> Backlog::held_position() const noexcept {
+    return hold_.is_set() ? std::optional(run(0).segment->start) : std::nullopt;
 }
 
 std::size_t Backlog::bytes_to_boundary() const noexcept {
@@ -188,6 +244,7 @@ std::size_t Backlog::bytes_to_boundary() const noexcept {
 }
 
 void Backlog::pop_run() noexcept {
+    hold_.reset();
     run(0).segment.reset();
     first_ = (first_ + 1) & (ring_.size() - 1);
     --size_;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,11 +18,11 @@ namespace telegate {
 ///
 /// Neighbouring messages coalesce, so a subscriber of everything has one run per segment however many messages there
 /// are. A message that is under way, partly sent or claimed, is always finished, also when it is given up by
-/// give_up_before().
+/// give_up_before(): up to rest_bytes_max of it are copied aside, of a larger one the segment is held.
 ///
 /// Threads: the log's.
-/// Limits:  runs_max runs; add() gives up the oldest run beyond that. The bytes are the log's, bounded by the owner
-///          calling give_up_before().
+/// Limits:  runs_max runs, besides one that is held; add() gives up the oldest run beyond that. The bytes are the log's,
+///          bounded by the owner calling give_up_before(), and looking at SegmentPool::held_bytes().
 /// Failure: add(), consume() and give_up_before() may throw std::bad_alloc.
 class Backlog {
   public:
@@ -47,13 +48,13 @@ class Backlog {
     /// with a message.
     [[nodiscard]] std::size_t gather(std::span<StreamPart> out) const noexcept;
     /// The first `bytes` of what gather() gave, whole messages, are on their way in another form: give_up_before() no
-    /// longer reaches them.
+    /// longer reaches them. At most rest_bytes_max, or one message.
     void claim(std::size_t bytes) noexcept { claimed_ = bytes; }
     /// The first `bytes` of what gather() gave are sent. Returns how many messages that completed.
     std::uint64_t consume(std::size_t bytes);
 
     /// Gives up every run that begins before `position` in the log; returns how many messages. What is under way is
-    /// copied aside, so that its segment is free.
+    /// copied aside, so that its segment is free, or held.
     std::uint64_t give_up_before(std::uint64_t position);
     /// Gives up everything, what is under way included. Counted run by run, not from messages().
     std::uint64_t give_up_all() noexcept;
@@ -61,6 +62,12 @@ class Backlog {
     /// copied aside has no start any more; returns how many messages were given up for that.
     std::uint64_t restart() noexcept;
 
+    /// Gives up the message that comes next; nothing is under way, and there is one. Returns how many: one.
+    std::uint64_t give_up_first_message() noexcept;
+
+    /// Where the segment lies in the log that is held; nullopt for none.
+    [[nodiscard]] std::optional<std::uint64_t> held_position() const noexcept;
+    [[nodiscard]] bool is_under_way() const noexcept { return !at_boundary() || claimed_ > 0; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0 && rest_.empty(); }
     /// Whether the next byte to send starts a message.
     [[nodiscard]] bool at_boundary() const noexcept { return rest_.empty() && partial_ == 0; }
@@ -86,7 +93,9 @@ class Backlog {
     void resize_ring(std::size_t runs);
     void shrink_if_empty();
     void pop_run() noexcept;
-    std::uint64_t give_up_first_run();
+    std::uint64_t give_up_oldest_run();
+    std::uint64_t give_up_second_run() noexcept;
+    std::uint64_t hold_first_run(std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t bytes_under_way(const Run& head) const noexcept;
     std::uint64_t set_aside(const Run& head, std::size_t bytes);
     std::uint64_t consume_rest(std::size_t bytes) noexcept;
@@ -98,6 +107,7 @@ class Backlog {
     std::size_t size_ = 0;
     std::size_t partial_ = 0;      // bytes already sent of the first message of the first run
     std::size_t claimed_ = 0;      // bytes from the front
+    SegmentHold hold_;             // of the first run, which has only what is under way then
     std::vector<std::byte> rest_;  // what was under way when its run was given up
     std::size_t rest_sent_ = 0;
     std::size_t rest_boundary_ = 0;  // end of the message in rest_ that comes next

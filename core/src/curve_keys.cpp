@@ -21,8 +21,11 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t key_text_bytes = 40;
-/// A key, and some white space behind it.
-constexpr std::size_t key_file_bytes_max = 64;
+/// First line of the secret key files that we write, so that nobody takes one for a public key. No key looks like it,
+/// since Z85 has no space.
+constexpr std::string_view secret_mark = "# CURVE secret key\n";
+/// The mark, a key, and some white space behind it.
+constexpr std::size_t key_file_bytes_max = 96;
 
 constexpr std::string_view z85_digits =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
@@ -91,8 +94,8 @@ void require_kept_secret(const std::filesystem::path& file, const struct stat& s
                        std::to_string(::geteuid()) + ", which reads it");
     }
     const mode_t mode = status.st_mode & 07777U;
-    if ((mode & 0077U) != 0) {
-        fail(file, "mode " + octal(mode) + " opens it to others; a secret key may have 0600 or 0400");
+    if (mode != 0600U && mode != 0400U) {
+        fail(file, "mode " + octal(mode) + "; a secret key must have 0600 or 0400");
     }
 }
 
@@ -118,6 +121,12 @@ void read_key_file(const std::filesystem::path& file, KeyKind kind, CurveKey& ke
         fail_with_errno(file);
     }
     std::string_view text(reinterpret_cast<const char*>(content.data()), static_cast<std::size_t>(got));
+    if (text.starts_with(secret_mark)) {
+        if (kind == KeyKind::public_key) {
+            fail(file, "a secret key; the public key is wanted");
+        }
+        text.remove_prefix(secret_mark.size());
+    }
     text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     if (static_cast<std::size_t>(got) > key_file_bytes_max || text.size() != key_text_bytes || !read_z85(text, key)) {
         fail(file, "not a key; it must hold 40 characters of Z85 and nothing else");
@@ -142,12 +151,15 @@ class NewFile {
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;
 
-    void write_key(const CurveKey& key) {
-        Secret<key_text_bytes + 1> line;
-        write_z85(key, reinterpret_cast<char*>(line.data()));
-        line.data()[key_text_bytes] = std::byte{'\n'};
+    void write_key(std::string_view mark, const CurveKey& key) {
+        Secret<secret_mark.size() + key_text_bytes + 1> text;
+        char* const begin = reinterpret_cast<char*>(text.data());
+        char* const end = std::copy(mark.begin(), mark.end(), begin);
+        write_z85(key, end);
+        end[key_text_bytes] = '\n';
+        const std::size_t bytes = mark.size() + key_text_bytes + 1;
         errno = ENOSPC;  // what a short write means
-        if (::write(descriptor_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
+        if (::write(descriptor_.get(), begin, bytes) != static_cast<ssize_t>(bytes) ||
             ::fsync(descriptor_.get()) != 0) {
             fail_with_errno(file_);
         }
@@ -233,8 +245,8 @@ CurveKey load_curve_public_key(const std::filesystem::path& file) {
 void save_curve_key_pair(const CurveKeyPair& pair, const std::filesystem::path& stem) {
     NewFile secret_file(with_ending(stem, ".secret"), 0600);
     NewFile public_file(with_ending(stem, ".public"), 0644);
-    secret_file.write_key(pair.secret_key);
-    public_file.write_key(pair.public_key);
+    secret_file.write_key(secret_mark, pair.secret_key);
+    public_file.write_key("", pair.public_key);
     secret_file.keep();
     public_file.keep();
 }

@@ -3,7 +3,6 @@
 #include "core/assert.hpp"
 #include "fair_queue.hpp"
 #include "frame_list.hpp"
-#include "identity.hpp"
 #include "peer_table.hpp"
 #include "route.hpp"
 #include "watch.hpp"
@@ -50,11 +49,7 @@ Dealer::State::State(Reactor& reactor, SocketOptions socket_options)
     : options(std::move(socket_options)),
       queue(reactor),
       connected_alarm(reactor, [this] { unblock(); }),
-      table(reactor, options, {.socket_type = zmtp::SocketType::dealer, .keep_outbox = true}, events()) {
-    if (!options.identity.empty()) {
-        check_identity(options.identity);
-    }
-}
+      table(reactor, options, {.socket_type = zmtp::SocketType::dealer, .keep_outbox = true}, events()) {}
 
 SessionEvents Dealer::State::events() {
     return {

@@ -42,8 +42,12 @@ class Dialer {
     void retry();
     /// The session's handshake is done.
     void note_opened() { opened_at_ = std::chrono::steady_clock::now(); }
-    /// The session has ended after its handshake.
-    void note_lost() { pause_.stood(std::chrono::steady_clock::now() - opened_at_); }
+    /// The session has ended after its handshake. `was_of_use`: see Session.
+    void note_lost(bool was_of_use) {
+        if (was_of_use) {
+            pause_.stood(std::chrono::steady_clock::now() - opened_at_);
+        }
+    }
     /// No attempt and no call comes any more.
     void stop();
     [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }

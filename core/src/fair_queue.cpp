@@ -8,6 +8,12 @@ FairQueue::FairQueue(Reactor& reactor, std::function<void(MessageBatch&)> filter
     : reactor_(reactor), filter_(std::move(filter)), late_handler_(reactor, [this] { tell(); }) {}
 
 void FairQueue::add(Session& session) {
+    for (Held& held : held_) {
+        if (held.session == &session) {
+            held.is_readable = true;
+            return;
+        }
+    }
     const bool was_empty = ready_.empty();
     queue(session);
     if (was_empty) {
@@ -21,8 +27,30 @@ void FairQueue::queue(Session& session) {
     }
 }
 
-void FairQueue::remove(const Session& session) noexcept {
+void FairQueue::hold(Session& session, const Session& older) {
+    held_.push_back({&session, &older});
+}
+
+/// Whether there is more to take now.
+bool FairQueue::release(const Session& older) {
+    const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.older == &older; });
+    if (found == held_.end()) {
+        return false;
+    }
+    const Held released = *found;
+    held_.erase(found);
+    if (released.is_readable) {
+        queue(*released.session);
+    }
+    return released.is_readable;
+}
+
+void FairQueue::remove(const Session& session) {
     std::erase(ready_, &session);
+    std::erase_if(held_, [&](const Held& held) { return held.session == &session; });
+    if (release(session)) {
+        late_handler_.set(std::chrono::milliseconds(0));  // not from here, which may be within receive()
+    }
 }
 
 void FairQueue::set_on_readable(std::function<void()> handler) {
@@ -44,6 +72,9 @@ bool FairQueue::receive(MessageBatch& batch) {
         Session& session = *ready_.front();
         ready_.erase(ready_.begin());
         const Session::TakeStatus status = session.take(batch);
+        if (!held_.empty() && session.is_caught_up()) {
+            (void)release(session);
+        }
         if (batch.empty()) {
             continue;
         }

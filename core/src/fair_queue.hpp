@@ -25,8 +25,10 @@ class FairQueue {
 
     /// The session has told that it is readable.
     void add(Session& session);
+    /// Nothing is taken from `session` until `older`, which is retired, has caught up or ended.
+    void hold(Session& session, const Session& older);
     /// The session has ended.
-    void remove(const Session& session) noexcept;
+    void remove(const Session& session);
     /// The handler is called when there is something after there was nothing; it may set another one.
     void set_on_readable(std::function<void()> handler);
 
@@ -36,14 +38,22 @@ class FairQueue {
     [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
 
   private:
+    struct Held {
+        Session* session;
+        const Session* older;
+        bool is_readable = false;
+    };
+
     void queue(Session& session);
+    bool release(const Session& older);
     void tell();
 
     Reactor& reactor_;
     const std::function<void(MessageBatch&)> filter_;
     std::vector<Session*> ready_;  // in turn; as few as have something at one moment
+    std::vector<Held> held_;       // empty but while somebody's connection is being taken over
     std::shared_ptr<const std::function<void()>> on_readable_;
-    Alarm late_handler_;  // tells a handler that came after what there is to read
+    Alarm late_handler_;  // tells what there is to read, where that cannot be told from within
 };
 
 }  // namespace telegate

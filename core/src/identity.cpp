@@ -11,8 +11,9 @@ namespace telegate {
 
 void check_identity(std::string_view text) {
     if (text.empty() || text.size() > limits::identity_bytes_max || text.front() == '\0') {
-        throw std::invalid_argument("an identity has 1 to " + std::to_string(limits::identity_bytes_max) +
-                                    " bytes, and the first is not zero");
+        throw std::invalid_argument("identity is " + std::to_string(text.size()) + " bytes" +
+                                    (text.starts_with('\0') ? ", the first zero" : "") + "; allowed are 1 to " +
+                                    std::to_string(limits::identity_bytes_max) + ", the first not zero");
     }
 }
 

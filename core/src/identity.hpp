@@ -6,7 +6,8 @@
 
 namespace telegate {
 
-/// Throws std::invalid_argument unless RFC 37 allows it: 1 to 255 bytes, the first not zero. Threads: any.
+/// Throws std::invalid_argument, saying what it is, unless RFC 37 allows it: 1 to 255 bytes, the first not zero.
+/// Threads: any.
 void check_identity(std::string_view text);
 
 /// Identities for peers that tell none: five bytes, the first zero, so that no peer can tell one of them.

@@ -50,6 +50,7 @@ bool Outbox::has_room(std::size_t message_bytes, std::size_t bytes_max) noexcept
 std::uint64_t Outbox::consume(std::size_t bytes) {
     const std::uint64_t completed = backlog_.consume(bytes);
     sent_ += completed;
+    cuts_ = completed > 0 ? 0 : cuts_;
     release_if_empty();
     return completed;
 }
@@ -61,11 +62,18 @@ void Outbox::give_up_before(std::uint64_t log_position) {
 
 void Outbox::give_up_all() noexcept {
     dropped_ += backlog_.give_up_all();
+    cuts_ = 0;
     release_if_empty();
 }
 
 void Outbox::restart_partial() noexcept {
+    const bool was_cut = backlog_.is_under_way();
     dropped_ += backlog_.restart();
+    cuts_ += was_cut ? 1 : 0;
+    if (cuts_ >= limits::cuts_per_message_max && !backlog_.empty()) {
+        dropped_ += backlog_.give_up_first_message();
+        cuts_ = 0;
+    }
     release_if_empty();
 }
 

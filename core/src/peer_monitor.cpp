@@ -1,5 +1,7 @@
 #include "peer_monitor.hpp"
 
+#include "call_out.hpp"
+
 #include <utility>
 
 namespace telegate {
@@ -10,7 +12,7 @@ void PeerMonitor::set(MonitorHandler handler) {
 
 void PeerMonitor::call(const MonitorEvent& event) const {
     if (const auto handler = handler_) {
-        (*handler)(event);
+        call_out(reactor_, [&] { (*handler)(event); });
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/monitor.hpp"
+#include "core/reactor.hpp"
 #include "session.hpp"
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace telegate {
 
 /// Tells one socket's monitor what happens. While nobody listens every call costs a branch.
 ///
-/// Threads: the reactor's. Limits: none of its own. Failure: what the handler throws is passed on.
+/// Threads: the reactor's. Limits: none of its own.
+/// Failure: what the handler throws leaves the reactor later, from a turn that has nothing else to finish.
 class PeerMonitor {
   public:
     /// What was told of one session already.
@@ -20,6 +22,8 @@ class PeerMonitor {
         bool slow = false;
         std::uint64_t dropped = 0;
     };
+
+    explicit PeerMonitor(Reactor& reactor) noexcept : reactor_(reactor) {}
 
     void set(MonitorHandler handler);
     [[nodiscard]] bool is_on() const noexcept { return handler_ != nullptr; }
@@ -39,6 +43,7 @@ class PeerMonitor {
   private:
     void call(const MonitorEvent& event) const;
 
+    Reactor& reactor_;
     std::shared_ptr<const MonitorHandler> handler_;  // shared with a call, which may replace it
 };
 

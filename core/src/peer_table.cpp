@@ -14,13 +14,14 @@ using Clock = std::chrono::steady_clock;
 
 PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options,
                      SessionEvents events)
-    : state_(std::make_unique<State>(reactor, options, table_options, std::move(events))) {}
+    : state_(std::make_unique<State>(reactor, check_options(options), table_options, std::move(events))) {}
 
 PeerTable::~PeerTable() = default;
 
 Endpoint PeerTable::bind(const Endpoint& endpoint) {
     State& state = *state_;
-    TELEGATE_ASSERT(state.reactor.is_current() && !state.closing);
+    TELEGATE_ASSERT(state.reactor.is_current());
+    state.check_not_closed();
     auto listening = std::make_unique<State::Listening>();
     transport::ListenerEvents events;
     events.on_accept = [&state, at = listening.get()](std::unique_ptr<Stream> stream) {
@@ -58,7 +59,8 @@ bool PeerTable::unbind(const Endpoint& endpoint) {
 
 std::shared_ptr<Outbox> PeerTable::connect(const Endpoint& endpoint, std::string alias) {
     State& state = *state_;
-    TELEGATE_ASSERT(state.reactor.is_current() && !state.closing);
+    TELEGATE_ASSERT(state.reactor.is_current());
+    state.check_not_closed();
     const bool is_kept = state.table_options.keep_outbox &&
                          (state.table_options.socket_type != zmtp::SocketType::router || !alias.empty());
     Dialer::Target target{endpoint, std::move(alias), nullptr};

@@ -36,7 +36,8 @@ struct PeerTableOptions {
 /// Failure: bind() and connect() throw std::system_error. A connect that fails later is tried again.
 ///
 /// The events are those of the sessions, after the table has done its own part. A session that has ended is destroyed
-/// in a later turn of the loop.
+/// in a later turn of the loop. An exception that leaves an event or the monitor never interrupts the table's own work:
+/// it leaves the reactor later.
 class PeerTable {
   public:
     PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options, SessionEvents events);
@@ -45,8 +46,9 @@ class PeerTable {
     PeerTable(const PeerTable&) = delete;
     PeerTable& operator=(const PeerTable&) = delete;
 
-    /// Not after close(), as connect().
+    /// After close() it throws std::logic_error, as connect() does.
     Endpoint bind(const Endpoint& endpoint);
+    /// Frees the endpoint at once, also from within a handler; nothing more is accepted from it.
     bool unbind(const Endpoint& endpoint);
     /// Returns the outbox of the connection to be, when it is kept over connections; null otherwise.
     std::shared_ptr<Outbox> connect(const Endpoint& endpoint, std::string alias);
@@ -71,7 +73,8 @@ class PeerTable {
     [[nodiscard]] const std::uint64_t& flushes() const noexcept;
 
     /// Accepts nobody new, connects no more, drains all sessions, cuts after `grace`. `done`, unless empty, is called
-    /// from a later turn, once, unless the table goes first. A second call can only shorten the grace.
+    /// from a later turn, once, unless the table goes first, be it in the `done` of another call. A second call can
+    /// only shorten the grace.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
     [[nodiscard]] bool is_closing() const noexcept;
 

@@ -29,7 +29,7 @@ void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stre
     const Within within(accepting);
     make_room(stream->address());
     const std::string peer = stream->peer();
-    if (closing) {
+    if (closing || listening.listener == nullptr) {  // since just now
         return;
     }
     if (sessions.size() >= options.sessions_max) {
@@ -104,11 +104,10 @@ Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const std::stri
 
 void PeerTable::State::stop_listening(std::unique_ptr<Listening> listening) {
     const std::string endpoint = listening->endpoint;
+    listening->listener.reset();
     if (accepting > 0) {
         old_listeners.push_back(std::move(listening));
         later_clean.ask();
-    } else {
-        listening.reset();
     }
     monitor.tell(MonitorEventKind::closed, endpoint, {});
 }
@@ -175,7 +174,7 @@ void PeerTable::State::note_opened(Session& session) {
         monitor.tell(MonitorEventKind::handshake_done, session, status.socket_type + ' ' + status.mechanism, status);
     }
     if (session.state() != Session::State::closed) {
-        events.opened(session);
+        guard(session, [&] { events.opened(session); });
     }
 }
 
@@ -198,7 +197,8 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     dirty.forget(session);
     const PeerStatus status = session.status();
     count_ended(session, note, status);
-    events.ended(session, why);  // first, so that the monitor finds a socket that knows it no more
+    // First, so that the monitor finds a socket that knows it no more.
+    call_out(reactor, [&] { events.ended(session, why); });
     tell_ended(session, note, status, why);
     if (note.dialer != nullptr) {
         go_on(*note.dialer, session, why);
@@ -238,7 +238,7 @@ void PeerTable::State::go_on(Dialer& dialer, const Session& session, std::string
         return retire(dialer);
     }
     if (session.was_open()) {
-        dialer.note_lost();
+        dialer.note_lost(session.was_of_use());
         dialer.retry();
     } else {
         note_failure(dialer, why);

@@ -2,6 +2,7 @@
 #include "socket_totals.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace telegate {
@@ -51,21 +52,22 @@ PeerTable::State::State(Reactor& reactor_in, const SocketOptions& options_in, Pe
               options,
               table_in.socket_type,
               {[this](Session& session) { note_opened(session); }, or_nothing(std::move(events.readable)),
-               or_nothing(std::move(events.command)), std::move(events.room),
+               [this](Session& session, const zmtp::Command& command) {
+                   guard(session, [&] { events.command(session, command); });
+               },
+               std::move(events.room),
                [this](Session& session, std::string_view why) {
                    note_ended(session, why);
                }},
               buffers},
+      monitor(reactor),
       tick_alarm(reactor, [this] { tick(); }),
       grace_alarm(reactor, [this] { cut(); }),
       later_flush(reactor, [this] { flush(); }),
       later_clean(reactor, [this] { clean(); }),
-      later_closed(reactor, [this] {
-          for (const auto& done : std::exchange(on_closed, {})) {
-              done();
-          }
-      }) {
+      later_closed(reactor, [this] { tell_closed(); }) {
     events.opened = or_nothing(std::move(events.opened));
+    events.command = or_nothing(std::move(events.command));
     events.ended = or_nothing(std::move(events.ended));
 }
 
@@ -75,6 +77,10 @@ PeerTable::State::~State() {
 }
 
 void PeerTable::State::tick() {
+    ticking = !sessions.empty();
+    if (ticking) {
+        tick_alarm.set(tick_time);  // first: whatever comes of this one, there is a next
+    }
     const Clock::time_point now = Clock::now();
     // From the back: one that ends is replaced by the last, which has had its turn.
     for (std::size_t index = sessions.size(); index-- > 0;) {
@@ -82,7 +88,7 @@ void PeerTable::State::tick() {
             continue;
         }
         Session& session = *sessions[index];
-        session.tick(now);
+        guard(session, [&] { session.tick(now); });
         if (monitor.is_on() && session.state() != Session::State::closed) {
             monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
         }
@@ -90,15 +96,11 @@ void PeerTable::State::tick() {
             monitor.look_for_dropped(session, notes[session.index()].told);
         }
     }
-    ticking = !sessions.empty();
-    if (ticking) {
-        tick_alarm.set(tick_time);
-    }
 }
 
 void PeerTable::State::flush() {
     dirty.flush([this](Session& session) {
-        session.flush();
+        guard(session, [&] { session.flush(); });
         if (monitor.is_on() && session.state() != Session::State::closed) {
             monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
         }
@@ -122,6 +124,25 @@ SocketTotals PeerTable::State::sum() const {
         }
     }
     return sum;
+}
+
+void PeerTable::State::check_not_closed() const {
+    if (closing) {
+        throw std::logic_error("the socket is closed");
+    }
+}
+
+/// One in each turn: it may destroy the socket, or throw.
+void PeerTable::State::tell_closed() {
+    if (on_closed.empty()) {
+        return;
+    }
+    const std::function<void()> done = std::move(on_closed.front());
+    on_closed.erase(on_closed.begin());
+    if (!on_closed.empty()) {
+        later_closed.ask();
+    }
+    done();
 }
 
 void PeerTable::State::begin_close() {

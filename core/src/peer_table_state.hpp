@@ -1,5 +1,6 @@
 #pragma once
 
+#include "call_out.hpp"
 #include "dialer.hpp"
 #include "flush_list.hpp"
 #include "peer_monitor.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,7 @@ namespace telegate {
 /// Threads, Limits, Failure: as PeerTable.
 struct PeerTable::State {
     struct Listening {
-        std::unique_ptr<transport::Listener> listener;
+        std::unique_ptr<transport::Listener> listener;  // null: unbound, in the middle of a call of its own
         std::string endpoint;
     };
     /// What the table knows of the session at the same index.
@@ -33,6 +35,7 @@ struct PeerTable::State {
     State(Reactor& reactor_in, const SocketOptions& options_in, PeerTableOptions table_in, SessionEvents events_in);
     ~State();
 
+    void check_not_closed() const;
     void accept(Listening& listening, std::unique_ptr<Stream> stream);
     void make_room(const std::string& address);
     void refuse(const Listening& listening, const std::string& peer, std::string_view why);
@@ -48,6 +51,17 @@ struct PeerTable::State {
     [[nodiscard]] static bool is_kept(const Note& note) noexcept;
     [[nodiscard]] Session* session_of(const Dialer& dialer) const noexcept;
 
+    /// Makes a call for one session. A lack of memory costs that session; any other exception leaves the reactor later.
+    template <class Call>
+    void guard(Session& session, const Call& call) {
+        call_out(reactor, [&] {
+            try {
+                call();
+            } catch (const std::bad_alloc&) {
+                session.close("out of memory");
+            }
+        });
+    }
     void note_opened(Session& session);
     void note_ended(Session& session, std::string_view why);
     void count_ended(const Session& session, const Note& note, const PeerStatus& status);
@@ -57,6 +71,7 @@ struct PeerTable::State {
     void flush();
     [[nodiscard]] SocketTotals sum() const;
     void begin_close();
+    void tell_closed();
     void cut();
     void clean();
 

@@ -3,6 +3,7 @@
 #include "peer_table.hpp"
 #include "subscription_index.hpp"
 #include "topic_table.hpp"
+#include "watch.hpp"
 #include "zmtp/frame.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ constexpr std::size_t receive_buffer_bytes = 64 * 1024;
 constexpr std::size_t subscriptions_shown_max = 16;
 
 PublisherOptions within_bounds(PublisherOptions options) {
+    check_options(options);
     options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
     // Otherwise a sender that never turns the loop would lose what fast subscribers could have had.
     options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
@@ -54,9 +56,11 @@ struct Publisher::State {
     [[nodiscard]] std::byte* start_message(Topic& topic, std::size_t payload_bytes_max);
     void finish_message(std::size_t payload_bytes);
     void enforce_backlog_limit();
+    void enforce_held_limit();
 
     const PublisherOptions options;
     PeerTable peers;
+    Later later_enforce;  // not from within send(): a monitor that hears of it may well send
     SegmentLog log;
     SubscriptionIndex index;
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
@@ -82,6 +86,7 @@ struct Publisher::State {
 Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
     : options(within_bounds(std::move(options_in))),
       peers(reactor, options, {zmtp::SocketType::pub, receive_buffer_bytes, false}, events()),
+      later_enforce(reactor, [this] { enforce_held_limit(); }),
       log(peers.segments()),
       index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
       flushes(peers.flushes()) {}
@@ -242,6 +247,35 @@ void Publisher::State::enforce_backlog_limit() {
     }
     for (const auto& session : peers.sessions()) {
         session->outbox()->give_up_before(log.end() - options.backlog_bytes_max);
+    }
+    if (peers.segments().held_bytes() > std::max(limits::held_bytes_max, options.backlog_bytes_max)) {
+        later_enforce.ask();
+    }
+}
+
+/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind go; never
+/// those who are in the latest of these messages, or a single one over the limit would reach nobody.
+void Publisher::State::enforce_held_limit() {
+    const std::size_t held_bytes_max = std::max(limits::held_bytes_max, options.backlog_bytes_max);
+    while (peers.segments().held_bytes() > held_bytes_max) {
+        Session* farthest = nullptr;
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        for (const auto& session : peers.sessions()) {
+            const auto position = session->outbox()->backlog().held_position();
+            if (!position) {
+                continue;
+            }
+            last = std::max(last, *position);
+            if (farthest == nullptr || *position < first) {
+                farthest = session.get();
+                first = *position;
+            }
+        }
+        if (farthest == nullptr || first == last) {
+            return;
+        }
+        farthest->close("reads too slowly");
     }
 }
 

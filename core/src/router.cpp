@@ -1,5 +1,6 @@
 #include "core/router.hpp"
 
+#include "core/limits.hpp"
 #include "fair_queue.hpp"
 #include "frame_list.hpp"
 #include "identity.hpp"
@@ -7,6 +8,7 @@
 #include "route.hpp"
 #include "watch.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +19,8 @@
 namespace telegate {
 
 namespace {
+
+constexpr std::string_view taken_over = "identity taken over";
 
 struct Peer {
     Route route;
@@ -35,6 +39,9 @@ struct Router::State {
 
     [[nodiscard]] SessionEvents events();
     void opened(Session& session);
+    void name_automatically(Session& session);
+    [[nodiscard]] Session* holder_of(std::string_view identity) const;
+    void retire(Session& older);
     void ended(Session& session);
     void room(Session& session);
     void tell_writable(std::string_view identity);
@@ -53,6 +60,7 @@ struct Router::State {
     RouteContext routes{table, options.backlog_bytes_max};
     Peers peers;                        // their outboxes use the table's memory
     Peers::value_type* last = nullptr;  // that send() looked for
+    std::vector<Session*> retiring;     // whose identity was taken over; oldest first
 };
 
 Router::State::State(Reactor& reactor, SocketOptions socket_options)
@@ -64,11 +72,7 @@ Router::State::State(Reactor& reactor, SocketOptions socket_options)
                         tell_writable(identity);
                     }
                 }),
-      table(reactor, options, {.socket_type = zmtp::SocketType::router, .keep_outbox = true}, events()) {
-    if (!options.identity.empty()) {
-        check_identity(options.identity);
-    }
-}
+      table(reactor, options, {.socket_type = zmtp::SocketType::router, .keep_outbox = true}, events()) {}
 
 SessionEvents Router::State::events() {
     return {
@@ -86,25 +90,60 @@ void Router::State::opened(Session& session) {
     if (is_alias && found->second.route.leads_to(*session.outbox())) {
         found->second.route.attach(session);
         table.flush_soon(session);
-    } else if (found != peers.end() && !is_alias) {
-        Session* const older = found->second.route.session();
-        if (older->peer().curve_key != session.peer().curve_key) {
+    } else if (is_alias || session.identity().empty()) {
+        name_automatically(session);  // one that tells an alias is not taken for the one that we chose ourselves
+    } else {
+        Session* const older = holder_of(session.identity());
+        if (older != nullptr && older->peer().curve_key != session.peer().curve_key) {
             return session.close("identity of another key");
         }
-        found->second.route = Route(session);
-        older->close("identity taken over");
-    } else {
-        // A peer that tells an alias is not taken for the one that we chose ourselves.
-        while (session.identity().empty() || peers.contains(session.identity())) {
-            session.set_identity(automatic_identities.next());
+        peers.insert_or_assign(session.identity(), Peer{Route(session), std::nullopt});
+        if (older != nullptr && !older->is_caught_up()) {
+            queue.hold(session, *older);
         }
-        peers.emplace(session.identity(), Peer{Route(session), std::nullopt});
+        if (older != nullptr) {
+            retire(*older);
+        }
     }
     tell_writable(session.identity());
 }
 
+void Router::State::name_automatically(Session& session) {
+    do {
+        session.set_identity(automatic_identities.next());
+    } while (peers.contains(session.identity()));
+    peers.emplace(session.identity(), Peer{Route(session), std::nullopt});
+}
+
+/// Who goes by this identity, or did and still has something to say.
+Session* Router::State::holder_of(std::string_view identity) const {
+    if (const auto found = peers.find(identity); found != peers.end()) {
+        return found->second.route.session();
+    }
+    const auto last_retiring = std::find_if(retiring.rbegin(), retiring.rend(),
+                                            [&](const Session* session) { return session->identity() == identity; });
+    return last_retiring == retiring.rend() ? nullptr : *last_retiring;
+}
+
+/// What it has sent before is still given out. One that is retiring already goes on to do so.
+void Router::State::retire(Session& older) {
+    if (std::find(retiring.begin(), retiring.end(), &older) != retiring.end()) {
+        return;
+    }
+    retiring.push_back(&older);
+    older.retire(taken_over);
+    const auto is_namesake = [&](const Session* session) {
+        return session->identity() == older.identity();
+    };
+    const auto namesakes = std::count_if(retiring.begin(), retiring.end(), is_namesake);
+    if (static_cast<std::size_t>(namesakes) > limits::retiring_per_identity_max) {
+        (*std::find_if(retiring.begin(), retiring.end(), is_namesake))->retire(taken_over);  // the second time: closes
+    }
+}
+
 void Router::State::ended(Session& session) {
     queue.remove(session);
+    std::erase(retiring, &session);
     const auto found = peers.find(session.identity());
     if (found == peers.end() || found->second.route.session() != &session) {
         return;

@@ -3,6 +3,8 @@
 #include "core/assert.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace telegate {
@@ -19,6 +21,21 @@ void SegmentRef::reset() noexcept {
     Segment* segment = std::exchange(segment_, nullptr);
     if (segment != nullptr && --segment->refs == 0) {
         segment->pool->recycle(segment);
+    }
+}
+
+void SegmentHold::set(Segment* segment) noexcept {
+    reset();
+    segment_ = segment;
+    if (segment_->holds++ == 0) {
+        segment_->pool->held_bytes_ += segment_->capacity;
+    }
+}
+
+void SegmentHold::reset() noexcept {
+    Segment* segment = std::exchange(segment_, nullptr);
+    if (segment != nullptr && --segment->holds == 0) {
+        segment->pool->held_bytes_ -= segment->capacity;
     }
 }
 
@@ -46,7 +63,9 @@ SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
 }
 
 SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
-    TELEGATE_ASSERT(capacity <= UINT32_MAX);
+    if (capacity > UINT32_MAX) {
+        throw std::length_error("a message of " + std::to_string(capacity) + " bytes; under 4 GiB are allowed");
+    }
     std::unique_ptr<Segment> segment;
     if (!spare.empty() && spare.back()->capacity == capacity) {
         segment = std::move(spare.back());

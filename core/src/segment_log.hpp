@@ -14,7 +14,8 @@ struct Segment {
     std::uint64_t start = 0;     // position of its first byte in the log
     std::uint32_t capacity = 0;  // bytes
     std::uint32_t used = 0;
-    std::uint32_t refs = 0;  // not atomic: one thread owns the log and all its readers
+    std::uint32_t refs = 0;   // not atomic: one thread owns the log and all its readers
+    std::uint32_t holds = 0;  // of these, how many are SegmentHold's
     SegmentPool* pool = nullptr;
     std::shared_ptr<std::byte[]> bytes;  // shared only where another thread may still read after the pool has gone
     bool left_behind = false;            // another thread may still read it: never to be written again
@@ -38,6 +39,23 @@ class SegmentRef {
     Segment* segment_ = nullptr;
 };
 
+/// Counts a segment, once however many hold it, in its pool's held_bytes(). Something else keeps it alive.
+/// Threads: the log's. Limits: one pointer. Failure: none.
+class SegmentHold {
+  public:
+    SegmentHold() = default;
+    ~SegmentHold() { reset(); }
+    SegmentHold(const SegmentHold&) = delete;
+    SegmentHold& operator=(const SegmentHold&) = delete;
+
+    void set(Segment* segment) noexcept;
+    void reset() noexcept;
+    [[nodiscard]] bool is_set() const noexcept { return segment_ != nullptr; }
+
+  private:
+    Segment* segment_ = nullptr;
+};
+
 /// Where one message lies.
 struct Slice {
     Segment* segment;
@@ -48,7 +66,7 @@ struct Slice {
 /// Segments that nobody refers to any more, kept for the logs of one socket. Outlives them and all their readers.
 ///
 /// Threads: one. Limits: keeps spare_max segments of the usual size and small_spare_max small ones.
-/// Failure: take() and take_small() may throw std::bad_alloc.
+/// Failure: take() and take_small() may throw std::bad_alloc, and std::length_error from 4 GiB.
 class SegmentPool {
   public:
     /// `segment_bytes`: the usual size.
@@ -64,9 +82,12 @@ class SegmentPool {
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return segment_bytes_; }
     /// Bytes of all segments alive, the spare ones included.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
+    /// Of these, the bytes of segments that a SegmentHold is set to.
+    [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_; }
 
   private:
     friend class SegmentRef;
+    friend class SegmentHold;
     using Spare = std::vector<std::unique_ptr<Segment>>;
     static constexpr std::size_t spare_max = 16;
     static constexpr std::size_t small_bytes = 4 * 1024;
@@ -79,6 +100,7 @@ class SegmentPool {
     Spare spare_;
     Spare small_spare_;
     std::size_t memory_bytes_ = 0;
+    std::size_t held_bytes_ = 0;
 };
 
 /// Messages in order, each once, as wire bytes, in segments that are reused when their last reader is done.
@@ -86,7 +108,7 @@ class SegmentPool {
 /// Threads: one, the io thread.
 /// Limits:  holds only what readers still refer to, plus the segment being filled. Readers keep that bounded by giving
 ///          up what lies more than their limit behind end().
-/// Failure: prepare() may throw std::bad_alloc.
+/// Failure: prepare() throws as SegmentPool::take() does; the log goes on with a new segment.
 class SegmentLog {
   public:
     /// What a log that has no segment begins with. Small: so that a thousand logs with one message each stay small.

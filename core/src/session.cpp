@@ -80,6 +80,7 @@ void Session::open() {
     handshake_.reset();
     receiver_.set_cipher(cipher_.get());
     sender_.begin_messages(cipher_.get());
+    sent_before_ = outbox_->sent();
     if (identity_.empty()) {
         identity_ = peer_.identity;
     }
@@ -170,6 +171,55 @@ void Session::close(std::string_view why) {
     close_as(Ending::other, why);
 }
 
+void Session::retire(std::string_view why) {
+    if (state_ != State::open) {
+        return;
+    }
+    if (retirement_) {
+        return close_retired();
+    }
+    const SocketOptions& options = context_.options;
+    const bool has_heartbeat = options.heartbeat_interval.count() > 0;
+    const milliseconds time =
+        has_heartbeat ? std::min(limits::retiring_time_max, options.heartbeat_timeout) : limits::retiring_time_max;
+    retirement_.emplace(Retirement{std::string(why), steady_clock::now() + time});
+    outbox_->give_up_all();
+    stream_ended_ = true;
+    stream_->end_writing();
+    tell_readable_later();  // not from here: whoever hears it may well receive
+}
+
+bool Session::is_caught_up() const noexcept {
+    return state_ == State::closed || (retirement_ && retirement_->caught_up);
+}
+
+bool Session::has_untaken() const noexcept {
+    return readable_told_ || !ahead_.empty();
+}
+
+/// Not in silence, when something was left.
+void Session::close_retired() {
+    close(is_caught_up() && !has_untaken() ? retirement_->why : retirement_->why + ", not all was read");
+}
+
+void Session::tick_retired(steady_clock::time_point now) {
+    if (now < retirement_->end) {
+        return;
+    }
+    // The loop itself may have been held up until now.
+    const bool is_done = is_caught_up() && !has_untaken();
+    if (is_done || std::exchange(retirement_->overdue, true)) {
+        close_retired();
+    }
+}
+
+std::string_view Session::why_ended() const noexcept {
+    if (retirement_) {
+        return retirement_->why;
+    }
+    return stream_ended_ ? "shutdown" : "peer left";
+}
+
 void Session::close_as(Ending ending, std::string_view why) {
     if (state_ == State::closed) {
         return;
@@ -186,7 +236,7 @@ void Session::close_as(Ending ending, std::string_view why) {
 
 void Session::close_by_error(int error) {
     if (error == EPIPE || error == ECONNRESET) {
-        close("peer left");
+        close(retirement_ ? why_ended() : "peer left");
     } else {
         close(std::generic_category().message(error));
     }
@@ -199,6 +249,8 @@ void Session::tick(steady_clock::time_point now) {
     look_ahead();
     if (state_ == State::handshake && now - started_ >= context_.options.handshake_time_max) {
         close("no handshake in time");
+    } else if (state_ == State::open && retirement_) {
+        tick_retired(now);
     } else if (state_ == State::open && write_error_ != 0 && now - write_failed_ >= untaken_time_max) {
         close_by_error(write_error_);
     } else if (state_ == State::open) {

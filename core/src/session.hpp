@@ -86,6 +86,8 @@ class Session {
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
     /// Whether the handshake was finished.
     [[nodiscard]] bool was_open() const noexcept { return !handshake_.has_value(); }
+    /// Whether since then a message was wholly sent, or anything wholly received.
+    [[nodiscard]] bool was_of_use() const noexcept { return has_heard_ || outbox_->sent() > sent_before_; }
     /// After close().
     [[nodiscard]] Ending ending() const noexcept { return ending_; }
     [[nodiscard]] const zmtp::PeerInfo& peer() const noexcept { return peer_; }
@@ -110,6 +112,11 @@ class Session {
     /// Sends what is pending, then ends the stream and waits for the peer to do the same.
     void drain();
     void close(std::string_view why);
+    /// Another connection takes its place: gives up what waits and ends the stream, but take() still gives what comes,
+    /// until the peer's end of the stream or retiring_time_max. A second call closes. Either way `why` is told.
+    void retire(std::string_view why);
+    /// Whether nothing is left of what had arrived when it was retired. Always once closed; never before retire().
+    [[nodiscard]] bool is_caught_up() const noexcept;
 
     /// Looks at the deadlines: handshake, heartbeat, the peer's TTL. Called every few hundred milliseconds.
     void tick(std::chrono::steady_clock::time_point now);
@@ -120,6 +127,13 @@ class Session {
     void set_index(std::size_t index) noexcept { index_ = index; }
 
   private:
+    struct Retirement {
+        std::string why;
+        std::chrono::steady_clock::time_point end;
+        bool caught_up = false;
+        bool overdue = false;  // the end has come, but the owner has a last chance to take
+    };
+
     // Life: session.cpp
     void shake_hands();
     void open();
@@ -131,6 +145,10 @@ class Session {
     void send_ping(std::chrono::steady_clock::time_point now);
     void close_as(Ending ending, std::string_view why);
     void close_by_error(int error);
+    void close_retired();
+    void tick_retired(std::chrono::steady_clock::time_point now);
+    [[nodiscard]] std::string_view why_ended() const noexcept;
+    [[nodiscard]] bool has_untaken() const noexcept;
     void later(void (Session::*call)());
 
     // What comes in: session_input.cpp
@@ -166,11 +184,13 @@ class Session {
     std::unique_ptr<zmtp::CurveCipher> cipher_;
     std::chrono::steady_clock::time_point started_;
     Heartbeat heartbeat_;
+    std::optional<Retirement> retirement_;
 
     Input input_;
     Receiver receiver_;
     MessageBatch ahead_;       // taken by look_ahead(), for the next take()
     bool is_untaken_ = false;  // readable was told before the last tick() already
+    bool has_heard_ = false;   // a message or command
     std::uint64_t received_ = 0;
     std::uint64_t bytes_received_ = 0;
     std::size_t bytes_left_ = 0;    // of this turn's budget
@@ -179,6 +199,7 @@ class Session {
     bool readable_posted_ = false;  // a call that will reset the budgets and tell
 
     Sender sender_;
+    std::uint64_t sent_before_ = 0;  // by the outbox, over earlier connections
     std::vector<std::byte> command_;  // of ours, being made
     bool dirty_ = false;
     bool waiting_writable_ = false;

@@ -48,10 +48,13 @@ bool Session::read() {
                 close_by_error(write_error_);
                 return false;
             }
+            if (retirement_) {
+                retirement_->caught_up = true;
+            }
             input_.release();
             stream_->wait_readable();
             return false;
-        case IoStatus::end: close(stream_ended_ ? "shutdown" : "peer left"); return false;
+        case IoStatus::end: close(why_ended()); return false;
         case IoStatus::error: close_by_error(result.error); return false;
     }
     return false;
@@ -137,14 +140,18 @@ void Session::look_ahead() {
 
 Session::TakeStatus Session::fill(MessageBatch& batch) {
     const std::size_t before = batch.size();
+    // What is there now is asked for without waiting to be told.
+    const bool reads_on = write_error_ != 0 || (retirement_ && !is_caught_up());
     while (state_ == State::open) {
-        switch (receiver_.take(input_, batch, frames_left_)) {
+        const Receiver::Status status = receiver_.take(input_, batch, frames_left_);
+        has_heard_ = has_heard_ || status == Receiver::Status::command || batch.size() > before;
+        switch (status) {
             case Receiver::Status::command: on_command(receiver_.command()); break;
             case Receiver::Status::violation: close_as(Ending::violation, receiver_.fault()); break;
             case Receiver::Status::out_of_turn: tell_readable_later(); return TakeStatus::more;
             case Receiver::Status::need_more:
                 // What is in the batch lies in the input, so nothing may be read into that now.
-                if (batch.size() > before && write_error_ == 0) {
+                if (batch.size() > before && !reads_on) {
                     stream_->wait_readable();
                     return TakeStatus::idle;
                 }
@@ -185,7 +192,7 @@ void Session::on_ping(Bytes data) {
     heartbeat_.set_ttl(std::chrono::milliseconds(100 * ping->ttl_deciseconds), bytes_received_);
     command_.clear();
     zmtp::append_pong(command_, ping->context);
-    if (write_error_ != 0 || sender_.add_control(command_)) {
+    if (write_error_ != 0 || stream_ended_ || sender_.add_control(command_)) {
         return;
     }
     flush();  // a burst that came in one piece is no fault; what the stream does not take is

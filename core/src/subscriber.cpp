@@ -5,6 +5,7 @@
 #include "subscription_index.hpp"
 #include "zmtp/command.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,16 @@ namespace telegate {
 namespace {
 
 using zmtp::Subscription;
+
+/// Frame header, name and length of SUBSCRIBE, at most.
+constexpr std::size_t command_bytes_around_prefix = 32;
+constexpr std::size_t introduction_piece_bytes = 64 * 1024;
+
+// With what a piece may leave unused at its end, and one run for what is told before it is sent.
+static_assert((limits::subscription_bytes_total_max + limits::subscriptions_max * command_bytes_around_prefix) /
+                      (introduction_piece_bytes - limits::subscription_bytes_max - command_bytes_around_prefix) <
+                  limits::backlog_runs_max,
+              "an introduction has a run for each piece");
 
 constexpr SubscriptionIndex::Limits own_limits{
     .subscriptions_max = limits::subscriptions_max,
@@ -74,9 +85,22 @@ void Subscriber::State::introduce(Session& session) {
     if (prefixes.size() == 0) {
         return;
     }
-    for (const std::string& prefix : prefixes.some(self, prefixes.size())) {
+    const std::vector<std::string> all = prefixes.some(self, prefixes.size());
+    std::size_t bytes_ahead = 0;
+    for (const std::string& prefix : all) {
+        bytes_ahead += prefix.size() + command_bytes_around_prefix;
+    }
+    // In large pieces, whatever the size of the segments: more runs than a backlog has would lose the first ones.
+    std::size_t bytes_reserved = 0;
+    for (const std::string& prefix : all) {
         encode(Subscription::Kind::subscribe, session.peer().minor, prefix);
+        if (bytes_reserved < wire.size()) {
+            bytes_reserved = std::min(bytes_ahead, introduction_piece_bytes);
+            session.outbox()->reserve(bytes_reserved);
+        }
         session.outbox()->append_wire(wire);
+        bytes_reserved -= wire.size();
+        bytes_ahead -= prefix.size() + command_bytes_around_prefix;
     }
     table.flush_soon(session);
 }

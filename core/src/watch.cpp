@@ -48,7 +48,7 @@ Watch::~Watch() {
 }
 
 void Watch::wait_readable() {
-    if (std::exchange(state_->waiting_readable, true)) {
+    if (state_->waiting_readable) {
         return;
     }
     state_->descriptor.async_wait(Descriptor::wait_read, [state = state_](const ErrorCode& error) {
@@ -57,10 +57,11 @@ void Watch::wait_readable() {
             state->on_readable();
         }
     });
+    state_->waiting_readable = true;  // last: the wait may lack memory
 }
 
 void Watch::wait_writable() {
-    if (std::exchange(state_->waiting_writable, true)) {
+    if (state_->waiting_writable) {
         return;
     }
     state_->descriptor.async_wait(Descriptor::wait_write, [state = state_](const ErrorCode& error) {
@@ -69,6 +70,7 @@ void Watch::wait_writable() {
             state->on_writable();
         }
     });
+    state_->waiting_writable = true;  // last: the wait may lack memory
 }
 
 struct Alarm::State {
@@ -114,7 +116,7 @@ Later::~Later() {
 }
 
 void Later::ask() {
-    if (std::exchange(state_->pending, true)) {
+    if (state_->pending) {
         return;
     }
     net::post(state_->context, [state = state_] {
@@ -123,6 +125,7 @@ void Later::ask() {
             state->call();
         }
     });
+    state_->pending = true;  // last: the post may lack memory
 }
 
 }  // namespace telegate

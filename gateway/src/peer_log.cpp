@@ -1,7 +1,9 @@
 #include "peer_log.hpp"
 
+#include <cerrno>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace telegate {
 namespace {
@@ -26,6 +28,12 @@ std::string_view origin(std::string_view peer) {
     return user != std::string_view::npos ? peer.substr(user) : peer.substr(0, peer.rfind(':'));
 }
 
+/// Whether it went as peers do every day. What else ends a session is one's fault, and should be rare.
+bool left_by_itself(std::string_view why) {
+    return why == "peer left" || why == "shutdown" || why == std::generic_category().message(ECONNRESET) ||
+           why == std::generic_category().message(EPIPE);
+}
+
 }  // namespace
 
 void PeerLog::note(const MonitorEvent& event) {
@@ -35,9 +43,13 @@ void PeerLog::note(const MonitorEvent& event) {
     switch (event.kind) {
         case MonitorEventKind::handshake_done:
             return log_.info_limited("connected", "subscriber connected " + peer_text(event));
-        case MonitorEventKind::disconnected:
-            return log_.info_limited(
-                event.detail, "subscriber left " + peer_text(event) + why_text(event) + counts_text(*event.status));
+        case MonitorEventKind::disconnected: {
+            const std::string told = peer_text(event) + why_text(event) + counts_text(*event.status);
+            if (left_by_itself(event.detail)) {
+                return log_.info_limited(event.detail, "subscriber left " + told);
+            }
+            return log_.warn_limited(cause(), "subscriber closed " + told);
+        }
         case MonitorEventKind::handshake_failed:
         case MonitorEventKind::refused:
             return log_.warn_limited(cause(),

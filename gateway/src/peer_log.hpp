@@ -5,8 +5,8 @@
 
 namespace telegate {
 
-/// Writes into the log what an operator wants to know of the publisher's peers: who came, who left and why, whom we
-/// closed or refused, once per peer and minute, and who reads too slowly.
+/// Writes into the log what an operator wants to know of the publisher's peers: who came and who left; and once per
+/// address, cause and minute whom we closed or refused and why, and who reads too slowly.
 ///
 /// Threads: the monitor's. Limits: the log's. Failure: may throw std::bad_alloc.
 class PeerLog {

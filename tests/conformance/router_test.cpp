@@ -84,6 +84,7 @@ TEST_CASE("a newcomer takes over the identity that it names", "[conformance]") {
     RouterBench bench(over);
     SocketOptions patient;
     patient.reconnect_first = std::chrono::seconds(10);
+    patient.reconnect_max = patient.reconnect_first;
     const auto old_one = bench.dealer("same", patient);
     const auto new_one = bench.dealer("same", patient);
     REQUIRE(bench.turn_until([&] { return bench.router.peers().size() == 1; }));

@@ -28,13 +28,15 @@ struct CurveKeyPair {
 /// nullopt unless `text` is exactly 40 characters of the Z85 alphabet with values that fit.
 [[nodiscard]] std::optional<CurveKey> parse_z85(std::string_view text);
 
-/// Reads a secret key file, as save_curve_key_pair() makes it, and computes the public key.
+/// Reads a secret key file, as save_curve_key_pair() makes it or with the 40 characters alone, and computes the public
+/// key.
 /// Throws std::runtime_error that names the file, what is wrong and what is allowed: not there, not a regular file, not
-/// owned by the user we run as, open to others (any bit of 0077), not a key.
+/// owned by the user we run as, a mode other than 0600 and 0400, not a key.
 [[nodiscard]] CurveKeyPair load_curve_secret_key(const std::filesystem::path& file);
-/// Throws like load_curve_secret_key(), but others may read it.
+/// Throws like load_curve_secret_key(), but for any owner and mode; and for a file that says it is a secret key.
 [[nodiscard]] CurveKey load_curve_public_key(const std::filesystem::path& file);
-/// Writes `stem`.secret (mode 0600) and `stem`.public; never over an existing file. Throws std::runtime_error.
+/// Writes `stem`.secret (mode 0600; a line that says what it is, and the key) and `stem`.public (the key alone); never
+/// over an existing file. Throws std::runtime_error.
 void save_curve_key_pair(const CurveKeyPair& pair, const std::filesystem::path& stem);
 
 /// The clients that a server lets in: one public key file per client in a directory (NAME.public).

@@ -13,8 +13,8 @@ namespace telegate {
 /// Threads: the reactor's, or any while nobody turns the reactor.
 /// Limits:  backlog_bytes_max for each peer, then it is passed over; send() answers full when all are, and
 ///          unknown_peer when nothing is bound to a peer or connected.
-/// Failure: bind() and connect() throw std::system_error; what waits for a peer of a bound endpoint goes with it,
-/// counted.
+/// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more; what
+///          waits for a peer of a bound endpoint goes with it, counted.
 class Dealer {
   public:
     Dealer(Reactor& reactor, SocketOptions options);
@@ -42,6 +42,7 @@ class Dealer {
     void set_on_writable(std::function<void()> handler);
 
     /// As Publisher::close(). What waits for a peer that is not there is given up; send() answers unknown_peer.
+    /// bind() and connect() throw std::logic_error afterwards.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
 
     void set_monitor(MonitorHandler handler);

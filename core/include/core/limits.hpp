@@ -66,6 +66,19 @@ inline constexpr std::size_t backlog_bytes_max = 16 * 1024 * 1024;
 /// has caught up. Reached by sparse subscriptions only, and still four times libzmq's default of 1,000 messages.
 inline constexpr std::size_t backlog_runs_max = 4'096;
 
+/// What a peer is in the middle of when its messages are given up is copied up to this size, so that its part of the
+/// log is free. 64 MiB for all sessions together.
+inline constexpr std::size_t rest_bytes_max = 64 * 1024;
+
+/// Whoever is in the middle of a larger message keeps that part of the log, each part once however many are in it. All
+/// such parts of one publisher together take this much, or backlog_bytes_max, or one message, whichever is most; beyond
+/// that, those who have been in the middle for longest are closed in the next turn of the loop.
+inline constexpr std::size_t held_bytes_max = 64 * 1024 * 1024;
+
+/// How often the loss of a connection may cut the sending of one message before the message is given up. A peer that
+/// was restarted gets it; one that closes because it is too large does not keep all others from being sent.
+inline constexpr unsigned cuts_per_message_max = 3;
+
 /// Bytes written to one session in one turn of the loop, so that a fast reader cannot starve the others.
 inline constexpr std::size_t write_bytes_per_turn = 4 * 1024 * 1024;
 
@@ -93,12 +106,20 @@ inline constexpr std::chrono::milliseconds reconnect_first{100};
 /// The longest pause between attempts: a peer that comes back is found within seconds.
 inline constexpr std::chrono::milliseconds reconnect_max{5'000};
 
+/// How long a connection whose identity was taken over may still be read from. It was told at once that nothing more is
+/// sent to it, so only what is on its way can still come; one that is dead or malicious does not stay longer.
+inline constexpr std::chrono::milliseconds retiring_time_max{5'000};
+
+/// Such connections of one identity. More than one only when several successors come before the first was read.
+inline constexpr std::size_t retiring_per_identity_max = 4;
+
 /// Public keys that a CURVE server lets in; 32 bytes each.
 inline constexpr std::size_t curve_clients_max = 100'000;
 
 /// Pieces of one inproc link that the receiver has not taken yet; beyond that the sender's backlog holds the rest.
 inline constexpr std::size_t inproc_parts_max = 1'024;
 
+static_assert(sessions_max * rest_bytes_max <= 64 * 1024 * 1024, "copies for slow subscribers stay under 64 MiB");
 static_assert(sessions_max * backlog_runs_max * 24 <= 100 * 1024 * 1024, "slow subscribers' lists stay under 100 MiB");
 
 }  // namespace telegate::limits

@@ -32,12 +32,16 @@ struct PublisherOptions : SocketOptions {
     std::size_t flush_bytes = 256 * 1024;
 };
 
+/// The same for those of a publisher.
+const PublisherOptions& check_options(const PublisherOptions& options);
+
 /// PUB: matches once per topic, writes each message once into a log that all subscribers read from. Talks to SUB and
 /// XSUB. Binds and connects, to any number of endpoints.
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor.
 /// Limits:  see limits.hpp and the options; a subscriber over its backlog loses its oldest whole messages, counted.
 /// Failure: bind() throws std::system_error; a peer that breaks the protocol or goes away ends its own session only.
+///          bind() and connect() throw std::logic_error after close().
 class Publisher {
   public:
     Publisher(Reactor& reactor, PublisherOptions options);
@@ -61,6 +65,7 @@ class Publisher {
     [[nodiscard]] bool wanted(TopicId topic);
 
     /// Publishes [topic, payload]; copies the payload once. On its way at the end of this turn of the loop, or sooner.
+    /// Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
     void send(TopicId topic, std::string_view payload);
     /// The same for a topic used rarely: interns it first, and it stays interned.
     void send(std::string_view topic, std::string_view payload) { send(intern(topic), payload); }

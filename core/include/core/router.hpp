@@ -25,16 +25,18 @@ enum class SendStatus : std::uint8_t {
 
 /// ROUTER: talks to each peer by its identity. Talks to DEALER, REQ and ROUTER. Binds and connects.
 ///
-/// A peer that comes with an identity in use takes it over: the older connection, mostly a dead one, is closed. Under
-/// CURVE only the same key may do so; another one's connection is closed instead. A peer without identity gets one of
+/// A peer that comes with an identity in use takes it over: the older connection, mostly a dead one, is sent nothing
+/// more, and what waits for it is dropped and counted. What has come from it is still given out, before anything of its
+/// successor, until its end or for a few seconds (limits.hpp); peers() has both until then. Under CURVE only the same
+/// key may take over; another one's connection is closed instead. A peer without identity gets one of
 /// five bytes, the first of them zero, and so does one that tells an alias of ours. MessageBatch::peer() tells who sent
 /// a batch. Messages are given as they come and sent as they are: the empty frame that a REQ peer puts in front stays,
 /// and belongs in front of the answer.
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor.
 /// Limits:  backlog_bytes_max for each peer, then send() answers full; reads ahead one receive buffer per peer.
-/// Failure: the constructor throws std::invalid_argument for options.identity; bind() and connect() throw
-///          std::system_error; nothing is ever sent in part or dropped in silence.
+/// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more;
+///          nothing is ever sent in part or dropped in silence.
 class Router {
   public:
     Router(Reactor& reactor, SocketOptions options);

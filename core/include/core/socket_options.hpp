@@ -13,7 +13,8 @@
 
 namespace telegate {
 
-/// What all sockets have in common. The defaults suit a gateway; zero never means "no limit".
+/// What all sockets have in common. The defaults suit a gateway; zero never means "no limit". What a socket cannot
+/// work with is refused when it is made, see check_options().
 struct SocketOptions {
     /// Sent to ROUTER peers by DEALER and ROUTER: 1 to 255 bytes, the first not zero; empty for none.
     std::string identity;
@@ -26,10 +27,10 @@ struct SocketOptions {
 
     /// Bytes that may wait for one peer; for a publisher, how far its log may run ahead of the slowest.
     std::size_t backlog_bytes_max = limits::backlog_bytes_max;
-    /// One incoming message, all frames with their headers.
+    /// One incoming message, all frames with their headers. From 256 bytes to 1 GiB.
     std::size_t message_bytes_max = limits::message_bytes_max;
     std::size_t frames_per_message_max = limits::frames_per_message_max;
-    /// Unit of the send log; one message takes one segment at most, or its own.
+    /// Unit of the send log, from 256 bytes to 16 MiB; one message takes one segment at most, or its own.
     std::size_t segment_bytes = 64 * 1024;
 
     /// A peer that has been silent for this long is sent PING; 0 sends none.
@@ -48,5 +49,9 @@ struct SocketOptions {
     std::optional<uid_t> ipc_owner;
     std::optional<gid_t> ipc_group;
 };
+
+/// Returns `options`. Throws std::invalid_argument that names the option, its value and what is allowed. Every socket
+/// calls it when it is made. Threads: any.
+const SocketOptions& check_options(const SocketOptions& options);
 
 }  // namespace telegate

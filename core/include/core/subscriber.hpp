@@ -58,7 +58,7 @@ class Subscriber {
     /// message. Call receive() until it is false; there is no other call before that. Must not destroy the socket.
     void set_on_readable(std::function<void()> handler);
 
-    /// At once. Nothing can be received any more.
+    /// At once. Nothing can be received any more; bind() and connect() throw std::logic_error.
     void close();
 
     void set_monitor(MonitorHandler handler);

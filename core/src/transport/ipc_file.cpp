@@ -74,6 +74,18 @@ bool is_stale(const std::string& path, const SocketAddress& address) {
     return probe.get() >= 0 && ::connect(probe.get(), address.get(), address.bytes) != 0 && errno == ECONNREFUSED;
 }
 
+/// What is in the way at `path`, in brackets, when that is no socket that somebody listens on: then "in use" misleads.
+std::string obstacle(const std::string& path) {
+    struct stat file {};
+    if (::lstat(path.c_str(), &file) != 0 || S_ISSOCK(file.st_mode)) {
+        return "";
+    }
+    if (S_ISDIR(file.st_mode)) {
+        return " (is a directory)";
+    }
+    return S_ISLNK(file.st_mode) ? " (is a symbolic link)" : " (is not a socket)";
+}
+
 /// 0, or why not. A dead socket is replaced; a file that goes away while we look is no hindrance.
 int bind_over_stale(int descriptor, const std::string& path, const SocketAddress& address) {
     constexpr int attempts_max = 3;
@@ -186,7 +198,7 @@ IpcFile listen_at_path(int descriptor, const Endpoint& endpoint, const SocketOpt
     const SocketAddress address = ipc_address(bound);
     const DirectoryLock lock(bound);
     if (const int error = bind_over_stale(descriptor, file.path(), address); error != 0) {
-        fail(error, to_string(bound));
+        fail(error, to_string(bound) + obstacle(file.path()));
     }
     file.claim();
     set_rights(file, bound, options);

@@ -56,22 +56,36 @@ SocketListener::~SocketListener() {
 
 void SocketListener::accept_some() {
     const std::shared_ptr<Calls> calls = calls_;
+    Next next = Next::nothing;
+    try {
+        next = accept_batch(*calls);
+    } catch (...) {
+        if (!calls->gone) {
+            pause_alarm_.set(pause);
+        }
+        throw;
+    }
+    switch (next) {
+        case Next::wait: watch_.wait_readable(); break;
+        case Next::pause: pause_alarm_.set(pause); break;
+        case Next::nothing: break;
+    }
+}
+
+/// What one turn may accept.
+SocketListener::Next SocketListener::accept_batch(Calls& calls) {
     bool must_pause = false;
     for (std::size_t count = 0; count < limits::accepts_per_turn; ++count) {
-        const Outcome outcome = accept_one(*calls);
+        const Outcome outcome = accept_one(calls);
         if (outcome == Outcome::gone) {
-            return;
+            return Next::nothing;
         }
         must_pause = must_pause || outcome == Outcome::turned_away || outcome == Outcome::stuck;
         if (outcome == Outcome::none_left || outcome == Outcome::stuck) {
             break;
         }
     }
-    if (must_pause) {
-        pause_alarm_.set(pause);
-    } else {
-        watch_.wait_readable();
-    }
+    return must_pause ? Next::pause : Next::wait;
 }
 
 SocketListener::Outcome SocketListener::accept_one(Calls& calls) {

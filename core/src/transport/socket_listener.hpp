@@ -22,7 +22,8 @@ struct Bound {
 };
 
 /// Listener over a listening socket.
-/// Threads: the reactor's. Limits: as Listener; one spare descriptor. Failure: as Listener.
+/// Threads: the reactor's. Limits: as Listener; one spare descriptor.
+/// Failure: as Listener; what on_accept or on_error throws is passed on, and the listener goes on after a pause.
 class SocketListener final : public Listener {
   public:
     /// Throws std::system_error when the event loop can watch no more.
@@ -44,11 +45,14 @@ class SocketListener final : public Listener {
         none_left,
         gone,  // this listener
     };
+    /// How the listener goes on after a turn.
+    enum class Next : std::uint8_t { wait, pause, nothing };
 
     /// Descriptors and memory do not come back within microseconds.
     static constexpr std::chrono::milliseconds pause{100};
 
     void accept_some();
+    [[nodiscard]] Next accept_batch(Calls& calls);
     [[nodiscard]] Outcome accept_one(Calls& calls);
     [[nodiscard]] Outcome turn_one_away();
     void go_on();

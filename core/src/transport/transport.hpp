@@ -17,7 +17,8 @@ namespace telegate::transport {
 /// Threads: the reactor's.
 /// Limits:  accepts_per_turn connections in one turn of the loop. Without descriptors it closes newcomers with a spare
 ///          one, so that they are not left hanging, and pauses.
-/// Failure: on_error gets an errno value and a word; nothing stops it but its destruction.
+/// Failure: on_error gets an errno value and a word; nothing stops it but its destruction, which may happen inside a
+///          call and frees the endpoint at once.
 class Listener {
   public:
     virtual ~Listener() = default;

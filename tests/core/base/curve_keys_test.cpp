@@ -120,17 +120,26 @@ TEST_CASE("saving into no directory says so", "[core][curve]") {
                       scratch.path("none/site.secret") + ": No such file or directory");
 }
 
-TEST_CASE("a secret key that others may read or write is refused", "[core][curve]") {
+TEST_CASE("a secret key that others may read or write, or that has an odd mode, is refused", "[core][curve]") {
     const ScratchDir scratch;
-    const auto [mode, shown] = GENERATE(table<mode_t, std::string>(
-        {{0640, "0640"}, {0604, "0604"}, {0620, "0620"}, {0602, "0602"}, {0601, "0601"}, {0777, "0777"}}));
+    const auto [mode, shown] = GENERATE(table<mode_t, std::string>({{0640, "0640"},
+                                                                    {0604, "0604"},
+                                                                    {0620, "0620"},
+                                                                    {0602, "0602"},
+                                                                    {0601, "0601"},
+                                                                    {0777, "0777"},
+                                                                    {0700, "0700"},
+                                                                    {0500, "0500"},
+                                                                    {01600, "1600"},
+                                                                    {04600, "4600"},
+                                                                    {04400, "4400"}}));
     CHECK(refusal(write_file(scratch.path("k"), manual_secret, mode)) ==
-          "mode " + shown + " opens it to others; a secret key may have 0600 or 0400");
+          "mode " + shown + "; a secret key must have 0600 or 0400");
 }
 
 TEST_CASE("a secret key that only its owner may read is taken", "[core][curve]") {
     const ScratchDir scratch;
-    const mode_t mode = GENERATE(mode_t{0600}, mode_t{0400}, mode_t{0700});
+    const mode_t mode = GENERATE(mode_t{0600}, mode_t{0400});
     CHECK(refusal(write_file(scratch.path("k"), manual_secret, mode)).empty());
 }
 
@@ -164,8 +173,11 @@ TEST_CASE("a key file may end in white space and holds nothing else", "[core][cu
                                                                  {manual_secret.substr(1), false},
                                                                  {manual_secret + "0", false},
                                                                  {manual_secret + "\n" + manual_secret, false},
-                                                                 {manual_secret + std::string(24, '\n'), true},
-                                                                 {manual_secret + std::string(25, '\n'), false},
+                                                                 {manual_secret + std::string(56, '\n'), true},
+                                                                 {manual_secret + std::string(57, '\n'), false},
+                                                                 {"# CURVE secret key\n" + manual_secret, true},
+                                                                 {"# CURVE secret key\n", false},
+                                                                 {"# CURVE public key\n" + manual_secret, false},
                                                                  {std::string(40, '#'), false},
                                                                  {manual_secret + std::string(100'000, '\n'), false}}));
     CAPTURE(text.substr(0, 100));
@@ -190,6 +202,15 @@ TEST_CASE("the clients let in are the public keys of a directory", "[core][curve
     CHECK(clients.allows(known.public_key));
     CHECK_FALSE(clients.allows(known.secret_key));
     CHECK_FALSE(clients.allows(make_curve_key_pair().public_key));
+}
+
+TEST_CASE("a secret key is not taken for a client's public key", "[core][curve]") {
+    const ScratchDir scratch;
+    save_curve_key_pair(make_curve_key_pair(), scratch.path("north"));
+    std::filesystem::rename(scratch.path("north.secret"), scratch.path("mistake.public"));
+    const std::string complaint = scratch.path("mistake.public") + ": a secret key; the public key is wanted";
+    CHECK_THROWS_WITH(load_curve_public_key(scratch.path("mistake.public")), complaint);
+    CHECK_THROWS_WITH(CurveClients(scratch.path()), complaint);
 }
 
 TEST_CASE("an empty directory lets nobody in", "[core][curve]") {

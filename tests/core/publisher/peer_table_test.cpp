@@ -1,6 +1,7 @@
 #include "peer_table.hpp"
 
 #include "support/catch.hpp"
+#include "support/eventually.hpp"
 #include "support/raw_listener.hpp"
 #include "support/socket_harness.hpp"
 #include "support/zmtp_text.hpp"
@@ -8,7 +9,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +59,7 @@ class TableBench : public Bench {
     std::vector<std::uint64_t> opened;
     std::vector<std::string> ended;
     std::function<void(Session&)> on_ended;
+    std::function<void()> on_command;
     PeerTable table;
     Endpoint endpoint;
 
@@ -68,6 +72,9 @@ class TableBench : public Bench {
         events.readable = [this](Session& session) {
             (void)session.take(batch);
             batch.clear();
+        };
+        events.command = [this](Session&, const zmtp::Command&) {
+            on_command();
         };
         events.ended = [this](Session& session, std::string_view why) {
             ended.emplace_back(why);
@@ -280,6 +287,44 @@ TEST_CASE("a router keeps nothing for an endpoint without an alias", "[core][pee
     PeerTable table(reactor, {}, {zmtp::SocketType::router, 64 * 1024, true}, {});
     CHECK(table.connect({Transport::inproc, "", 0, "nobody"}, {}) == nullptr);
     CHECK(table.connect({Transport::inproc, "", 0, "nobody"}, "alias") != nullptr);
+}
+
+TEST_CASE("a lack of memory while one session is served costs that session", "[core][peers]") {
+    TableBench bench;
+    RawPeer unlucky = bench.join();
+    RawPeer other = bench.join();
+    bench.on_command = [] {
+        throw std::bad_alloc();
+    };
+    unlucky.send(subscribe("t"));
+    CHECK(bench.is_cut(unlucky));
+    CHECK(bench.ended == std::vector<std::string>{"out of memory"});
+    CHECK(bench.table.sessions().size() == 1);
+}
+
+TEST_CASE("a connection that cannot be made is tried again, whatever the monitor throws", "[core][peers][connect]") {
+    TableBench bench(with_short_pauses());
+    std::optional<RawListener> listener(std::in_place);
+    const Endpoint endpoint = listener->endpoint();
+    listener.reset();
+    int told = 0;
+    int passed_on = 0;
+    bench.table.set_monitor([&](const MonitorEvent& event) {
+        if (event.kind == Kind::retried) {
+            ++told;
+            throw std::runtime_error("a monitor's own");
+        }
+    });
+    bench.table.connect(endpoint, {});
+    CHECK(eventually([&] {
+        try {
+            bench.turn();
+        } catch (const std::runtime_error&) {
+            ++passed_on;
+        }
+        return passed_on == 3;
+    }));
+    CHECK(told >= 3);
 }
 
 TEST_CASE("a silent peer and one that breaks the protocol are counted apart", "[core][peers]") {

@@ -1,6 +1,8 @@
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
+#include <stdexcept>
+
 using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
@@ -163,6 +165,34 @@ TEST_CASE("a second close shortens the grace, and each of their calls comes once
     const Closing late(h, 60s);
     CHECK(h.turn_until([&] { return late.done == 1; }));
     CHECK(first.done + second.done + third.done == 3);
+}
+
+TEST_CASE("nothing is called of a publisher that its own call has destroyed", "[core][publisher][close]") {
+    PublisherHarness h;
+    int late = 0;
+    h.publisher->close(0ms, [&h] { h.publisher.reset(); });
+    h.publisher->close(0ms, [&late] { ++late; });
+    h.turn();
+    h.turn();
+    CHECK(h.publisher == nullptr);
+    CHECK(late == 0);
+}
+
+TEST_CASE("a call of close that throws keeps no other from being called", "[core][publisher][close]") {
+    PublisherHarness h;
+    h.publisher->close(0ms, [] { throw std::runtime_error("once"); });
+    const Closing second(h, 0ms);
+    CHECK_THROWS_AS(h.turn(), std::runtime_error);
+    h.turn();
+    CHECK(second.done == 1);
+}
+
+TEST_CASE("after close nothing is bound or connected any more", "[core][publisher][close]") {
+    PublisherHarness h;
+    h.publisher->close(0ms, {});
+    CHECK_THROWS_AS(h.publisher->bind({Transport::tcp, "127.0.0.1", 0, ""}), std::logic_error);
+    CHECK_THROWS_AS(h.publisher->connect({Transport::tcp, "127.0.0.1", 9, ""}), std::logic_error);
+    CHECK(h.publisher->endpoints().empty());
 }
 
 TEST_CASE("closing needs nobody to call, and may destroy the publisher from its call", "[core][publisher][close]") {

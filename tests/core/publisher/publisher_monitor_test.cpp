@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,78 @@ TEST_CASE("a monitor may replace itself from its own call", "[core][publisher][m
     });
     const RawPeer peer = h.connect();
     CHECK(h.turn_until([&] { return last == marker; }));
+}
+
+TEST_CASE("a monitor that throws costs its own call only", "[core][publisher][monitor]") {
+    const Kind at = GENERATE(Kind::accepted, Kind::handshake_done, Kind::subscribed, Kind::unsubscribed,
+                             Kind::disconnected, Kind::closed);
+    CAPTURE(to_string(at));
+    PublisherHarness h;
+    int thrown = 0;
+    h.publisher->set_monitor([&](const MonitorEvent& event) {
+        if (event.kind == at) {
+            ++thrown;
+            throw std::runtime_error("a monitor's own");
+        }
+    });
+    int passed_on = 0;
+    const auto turn_until = [&](auto condition) {
+        return eventually([&] {
+            try {
+                h.turn();
+            } catch (const std::runtime_error&) {
+                ++passed_on;
+            }
+            return condition();
+        });
+    };
+    for (std::uint64_t number = 1; number <= 2; ++number) {
+        RawPeer peer = h.connect();
+        peer.send(greeting() + ready("SUB") + subscribe("a") + subscribe("t") + cancel("a"));
+        REQUIRE(turn_until([&] { return h.last_status().subscriptions == std::vector<std::string>{"t"}; }));
+        h.publisher->send("t", "x");
+        CHECK(turn_until([&] { return peer.read() == publisher_hello() + message("t", "x"); }));
+        peer.close();
+        REQUIRE(turn_until([&] { return h.publisher->subscribers().empty(); }));
+        CHECK(h.totals().connections_accepted == number);
+    }
+    CHECK(h.publisher->unbind(h.endpoint));
+    CHECK(h.publisher->endpoints().empty());
+    CHECK(turn_until([&] { return passed_on == thrown; }));
+    CHECK(thrown > 0);
+}
+
+TEST_CASE("an endpoint that is unbound within a call is free at once, and accepts nobody more",
+          "[core][publisher][monitor]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    PublisherHarness h;
+    Endpoint wanted{transport, "", 0, "unbound within a call"};
+    if (transport == Transport::tcp) {
+        wanted = {transport, "127.0.0.1", 0, ""};
+    } else if (transport == Transport::ipc) {
+        wanted.path = h.scratch.path("again.sock");
+    }
+    const Endpoint at = h.publisher->bind(wanted);
+    const bool binds_again = GENERATE(true, false);
+    int accepted = 0;
+    bool is_bound = false;
+    h.publisher->set_monitor([&](const MonitorEvent& event) {
+        if (event.kind == Kind::accepted && ++accepted == 1) {
+            h.publisher->unbind(at);
+            is_bound = binds_again && h.publisher->bind(at) == at;
+        }
+    });
+    Publisher others(h.reactor, {});
+    for (int count = 0; count < 5; ++count) {
+        others.connect(at);
+    }
+    REQUIRE(h.turn_until([&] { return accepted == 1; }));
+    for (int turn = 0; turn < 10; ++turn) {
+        h.turn();
+    }
+    CHECK(is_bound == binds_again);
+    CHECK((binds_again || accepted == 1));
+    CHECK(h.publisher->endpoints().size() == (binds_again ? 2U : 1U));
 }
 
 TEST_CASE("a monitor may ask the publisher, close it and have it publish, from any of its calls",

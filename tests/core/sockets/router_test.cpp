@@ -98,26 +98,6 @@ TEST_CASE("an identity that begins with zero is refused", "[core][sockets]") {
     CHECK_THROWS_AS(Dealer(reactor, impatient(std::string(256, 'a'))), std::invalid_argument);
 }
 
-TEST_CASE("a duplicate identity hands over to the newcomer", "[core][sockets]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
-    RouterBench bench(transport);
-    RawSession older = bench.raw("DEALER", "same");
-    CHECK(bench.router.send("same", {"1"}) == SendStatus::sent);
-    CHECK(bench.reads(older, frame(0, "1")));
-    RawSession newer = bench.raw("DEALER", "same");
-    CHECK(bench.is_cut(older.peer));
-    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over");
-    CHECK(bench.router.send("same", {"2"}) == SendStatus::sent);
-    CHECK(bench.reads(newer, frame(0, "2")));
-    newer.peer.send(frame(0, "3"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
-    CHECK(bench.inbox.peers == std::vector<std::string>{"same"});
-    CHECK(bench.router.peers().size() == 1);
-    newer.peer.close();
-    CHECK(bench.turn_until([&] { return bench.router.send("same", {"4"}) == SendStatus::unknown_peer; }));
-    CHECK(adds_up(bench.router.totals()));
-}
-
 TEST_CASE("an unknown peer and a full one are told apart, and nothing is sent in part", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     SocketOptions options;

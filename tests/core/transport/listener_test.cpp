@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 #include <vector>
 
 using namespace telegate;
@@ -142,6 +143,53 @@ TEST_CASE("a listener may be destroyed in its own call", "[core][transport]") {
     }));
     reactor.poll();
     CHECK(calls == 1);
+}
+
+TEST_CASE("what a call throws is passed on, and the listener goes on", "[core][transport]") {
+    const ScratchDir scratch;
+    const Endpoint wanted = fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc), scratch.path());
+    Reactor reactor;
+    int calls = 0;
+    int passed_on = 0;
+    const auto on_accept = [&](std::unique_ptr<Stream>) {
+        if (++calls == 1) {
+            throw std::runtime_error("once");
+        }
+    };
+    const auto listener = transport::listen(reactor, wanted, {}, {on_accept, [](int) {
+                                                                  }});
+    const Connecting first(reactor, listener->endpoint());
+    const Connecting second(reactor, listener->endpoint());
+    CHECK(eventually([&] {
+        try {
+            reactor.poll();
+        } catch (const std::runtime_error&) {
+            ++passed_on;
+        }
+        return calls == 2;
+    }));
+    CHECK(passed_on == 1);
+}
+
+TEST_CASE("a listener that is destroyed in its own call leaves the endpoint free", "[core][transport]") {
+    const ScratchDir scratch;
+    const Endpoint wanted = fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc), scratch.path());
+    Reactor reactor;
+    int error = -1;
+    std::unique_ptr<transport::Listener> listener;
+    const auto on_accept = [&](std::unique_ptr<Stream>) {
+        const Endpoint endpoint = listener->endpoint();
+        listener.reset();
+        error = listen_error(endpoint);
+    };
+    listener = transport::listen(reactor, wanted, {}, {on_accept, [](int) {
+                                                       }});
+    const Connecting connecting(reactor, listener->endpoint());
+    CHECK(eventually([&] {
+        reactor.poll();
+        return listener == nullptr;
+    }));
+    CHECK(error == 0);
 }
 
 TEST_CASE("a listener that has gone accepts nobody", "[core][transport]") {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/reactor.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace telegate {
+
+/// Makes a call in the middle of work that must be finished. What the call throws leaves the reactor from a later
+/// handler of its own, so that it costs nothing but the call.
+///
+/// Threads: the reactor's. Limits: one posted handler for each exception. Failure: std::bad_alloc when even that fails.
+template <class Call>
+void call_out(Reactor& reactor, Call&& call) {
+    try {
+        std::forward<Call>(call)();
+    } catch (...) {
+        reactor.post([failure = std::current_exception()] { std::rethrow_exception(failure); });
+    }
+}
+
+}  // namespace telegate

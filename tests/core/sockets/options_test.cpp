@@ -1,0 +1,142 @@
+#include "core/dealer.hpp"
+#include "core/publisher.hpp"
+#include "core/router.hpp"
+#include "core/subscriber.hpp"
+#include "support/catch.hpp"
+
+#include <sys/mman.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+using namespace telegate;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t gib = std::size_t{1} << 30U;
+
+struct Change {
+    std::function<void(PublisherOptions&)> make;
+    std::string complaint;
+};
+
+/// What the constructor of `Socket` says of options that it must refuse.
+template <class Socket, class Options>
+std::string complaint_of(const Options& options) {
+    Reactor reactor;
+    try {
+        const Socket socket(reactor, options);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// Memory of which nobody may touch a byte, so that it costs none.
+class Untouchable {
+  public:
+    explicit Untouchable(std::size_t bytes)
+        : bytes_(bytes), begin_(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+        REQUIRE(begin_ != MAP_FAILED);
+    }
+    ~Untouchable() { ::munmap(begin_, bytes_); }
+    Untouchable(const Untouchable&) = delete;
+    Untouchable& operator=(const Untouchable&) = delete;
+    [[nodiscard]] Bytes get() const { return {static_cast<const std::byte*>(begin_), bytes_}; }
+
+  private:
+    const std::size_t bytes_;
+    void* const begin_;
+};
+
+}  // namespace
+
+TEST_CASE("an option that a socket cannot work with is named, with its value and what is allowed", "[core][options]") {
+    const auto& change = GENERATE(
+        Change{[](auto& o) { o.sessions_max = 0; }, "sessions_max is 0; allowed are 1 to 1048576"},
+        Change{[](auto& o) { o.handshakes_max = 0; }, "handshakes_max is 0; allowed are 1 to 1048576"},
+        Change{[](auto& o) { o.handshakes_per_address_max = 0; },
+               "handshakes_per_address_max is 0; allowed are 1 to 1048576"},
+        Change{[](auto& o) { o.backlog_bytes_max = 0; }, "backlog_bytes_max is 0; allowed are 1 to 1099511627776"},
+        Change{[](auto& o) { o.message_bytes_max = 255; }, "message_bytes_max is 255; allowed are 256 to 1073741824"},
+        Change{[](auto& o) { o.message_bytes_max = gib + 1; },
+               "message_bytes_max is 1073741825; allowed are 256 to 1073741824"},
+        Change{[](auto& o) { o.frames_per_message_max = 0; }, "frames_per_message_max is 0; allowed are 1 to 1048576"},
+        Change{[](auto& o) { o.segment_bytes = 0; }, "segment_bytes is 0; allowed are 256 to 16777216"},
+        Change{[](auto& o) { o.segment_bytes = 5 * gib; }, "segment_bytes is 5368709120; allowed are 256 to 16777216"},
+        Change{[](auto& o) { o.handshake_time_max = 0ms; },
+               "handshake_time_max is 0 ms; allowed are 1 ms to 86400000 ms"},
+        Change{[](auto& o) { o.heartbeat_interval = -1ms; },
+               "heartbeat_interval is -1 ms; allowed are 0 ms to 86400000 ms"},
+        Change{[](auto& o) { o.heartbeat_timeout = 0ms; }, "heartbeat_timeout is 0 ms; allowed are 1 ms to 65000 ms"},
+        Change{[](auto& o) { o.heartbeat_timeout = 65'001ms; },
+               "heartbeat_timeout is 65001 ms; allowed are 1 ms to 65000 ms"},
+        Change{[](auto& o) { o.reconnect_first = 0ms; }, "reconnect_first is 0 ms; allowed are 1 ms to 5000 ms"},
+        Change{[](auto& o) { o.reconnect_first = 6s; }, "reconnect_first is 6000 ms; allowed are 1 ms to 5000 ms"},
+        Change{[](auto& o) { o.reconnect_max = 0ms; }, "reconnect_max is 0 ms; allowed are 1 ms to 86400000 ms"},
+        Change{[](auto& o) { o.identity = std::string(300, 'x'); },
+               "identity is 300 bytes; allowed are 1 to 255, the first not zero"},
+        Change{[](auto& o) { o.identity = std::string("\0x", 2); },
+               "identity is 2 bytes, the first zero; allowed are 1 to 255, the first not zero"});
+    PublisherOptions options;
+    change.make(options);
+    const SocketOptions common = options;
+    CHECK(complaint_of<Publisher>(options) == change.complaint);
+    CHECK(complaint_of<Subscriber>(common) == change.complaint);
+    CHECK(complaint_of<Dealer>(common) == change.complaint);
+    CHECK(complaint_of<Router>(common) == change.complaint);
+}
+
+TEST_CASE("a publisher refuses limits of subscriptions that it cannot keep", "[core][options]") {
+    const auto& change = GENERATE(Change{[](auto& o) { o.subscriptions_max = 2 * gib; },
+                                         "subscriptions_max is 2147483648; allowed are 1 to 1073741824"},
+                                  Change{[](auto& o) { o.subscriptions_per_peer_max = 0; },
+                                         "subscriptions_per_peer_max is 0; allowed are 1 to 1073741824"},
+                                  Change{[](auto& o) { o.subscription_bytes_per_peer_max = 0; },
+                                         "subscription_bytes_per_peer_max is 0; allowed are 1 to 1099511627776"});
+    PublisherOptions options;
+    change.make(options);
+    CHECK(complaint_of<Publisher>(options) == change.complaint);
+}
+
+TEST_CASE("the defaults are allowed, and so are the outermost values", "[core][options]") {
+    const auto& change = GENERATE(
+        Change{[](auto&) {}, ""}, Change{[](auto& o) { o.identity = std::string(255, 'x'); }, ""},
+        Change{[](auto& o) { o.segment_bytes = o.message_bytes_max = 256; }, ""},
+        Change{[](auto& o) { o.segment_bytes = 16 * 1024 * 1024; }, ""},
+        Change{[](auto& o) { o.message_bytes_max = gib; }, ""}, Change{[](auto& o) { o.heartbeat_interval = 0ms; }, ""},
+        Change{[](auto& o) { o.heartbeat_timeout = 65s; }, ""},
+        Change{[](auto& o) { o.reconnect_first = o.reconnect_max; }, ""},
+        Change{[](auto& o) { o.subscriptions_max = gib; }, ""});
+    PublisherOptions options;
+    change.make(options);
+    CHECK(complaint_of<Publisher>(options).empty());
+    CHECK(complaint_of<Dealer>(static_cast<const SocketOptions&>(options)).empty());
+}
+
+TEST_CASE("a message of 4 GiB is refused, and the next one is sent", "[core][options]") {
+    const Untouchable room(4 * gib);
+    const Bytes frames[] = {room.get()};
+    const Endpoint nobody{Transport::tcp, "127.0.0.1", 9, ""};
+    Reactor reactor;
+    Dealer dealer(reactor, {});
+    dealer.connect(nobody);
+    CHECK_THROWS_AS((void)dealer.send(frames), std::length_error);
+    CHECK(dealer.send({"small"}) == SendStatus::sent);
+    Router router(reactor, {});
+    router.connect(nobody, "a");
+    CHECK_THROWS_AS((void)router.send("a", frames), std::length_error);
+    CHECK(router.send("a", {"small"}) == SendStatus::sent);
+}
+
+TEST_CASE("a publisher refuses room for 4 GiB, and goes on", "[core][options]") {
+    Reactor reactor;
+    Publisher publisher(reactor, {});
+    const TopicId topic = publisher.intern("a");
+    CHECK_THROWS_AS((void)publisher.prepare(topic, 4 * gib), std::length_error);
+    (void)publisher.prepare(topic, 10);
+    publisher.commit(10);
+    CHECK(publisher.totals().messages == 1);
+}

@@ -1,0 +1,176 @@
+#include "core/limits.hpp"
+#include "socket_bench.hpp"
+
+#include <algorithm>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+/// A router, bound, and peers that all go by the same identity.
+class HandoverBench : public Bench {
+  public:
+    explicit HandoverBench(SocketOptions options = {}) : router(reactor, std::move(options)), inbox(router) {
+        router.set_monitor(events.handler());
+        endpoint = router.bind(fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc), scratch.path()));
+    }
+    RawSession join() {
+        const std::size_t before = events.count(MonitorEventKind::handshake_done);
+        RawSession session(*this, endpoint, greeting() + ready("DEALER", "same"), hello_of("ROUTER"));
+        REQUIRE(turn_until([&] { return events.count(MonitorEventKind::handshake_done) > before; }));
+        return session;
+    }
+    /// Comes and speaks, which the router sees in its next turn, whenever that is.
+    void come_and_go(const std::string& bytes) {
+        RawPeer peer(endpoint);
+        peer.send(greeting() + ready("DEALER", "same") + bytes);
+    }
+    bool is_cut(RawSession& peer) {
+        return turn_until([&] {
+            peer.read();
+            return peer.peer.at_end();
+        });
+    }
+    [[nodiscard]] bool has_ended(std::size_t times) const {
+        return events.count(MonitorEventKind::disconnected) == times;
+    }
+
+    EventLog events;
+    Router router;
+    Inbox<Router> inbox;
+    Endpoint endpoint;
+};
+
+std::string numbered(std::string_view name, std::size_t count, std::size_t body_bytes = 1) {
+    std::string bytes;
+    for (std::size_t number = 0; number < count; ++number) {
+        bytes += message(std::string(name), std::to_string(number) + std::string(body_bytes, 'x'));
+    }
+    return bytes;
+}
+
+std::size_t count_of(const std::vector<Frames>& messages, std::string_view name) {
+    return static_cast<std::size_t>(
+        std::count_if(messages.begin(), messages.end(), [&](const Frames& frames) { return frames.at(0) == name; }));
+}
+
+bool is_by_name(const std::vector<Frames>& messages) {
+    return std::is_sorted(messages.begin(), messages.end(),
+                          [](const Frames& one, const Frames& two) { return one.at(0) < two.at(0); });
+}
+
+}  // namespace
+
+TEST_CASE("a duplicate identity hands over to the newcomer", "[core][sockets]") {
+    HandoverBench bench;
+    RawSession older = bench.join();
+    CHECK(bench.router.send("same", {"1"}) == SendStatus::sent);
+    CHECK(bench.turn_until([&] { return older.read() == frame(0, "1"); }));
+    RawSession newer = bench.join();
+    CHECK(bench.is_cut(older));
+    older.peer.close();
+    CHECK(bench.turn_until([&] {
+        bench.inbox.take();
+        return bench.has_ended(1);
+    }));
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over");
+    CHECK(bench.router.send("same", {"2"}) == SendStatus::sent);
+    CHECK(bench.turn_until([&] { return newer.read() == frame(0, "2"); }));
+    newer.peer.send(frame(0, "3"));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    CHECK(bench.inbox.peers == std::vector<std::string>{"same"});
+    CHECK(bench.router.peers().size() == 1);
+    newer.peer.close();
+    CHECK(bench.turn_until([&] { return bench.router.send("same", {"4"}) == SendStatus::unknown_peer; }));
+    CHECK(adds_up(bench.router.totals()));
+}
+
+TEST_CASE("what had come before the identity was taken over is given, before what the newcomer sends",
+          "[core][sockets]") {
+    HandoverBench bench;
+    const std::size_t body_bytes = GENERATE(std::size_t{1}, std::size_t{1'000});
+    RawSession older = bench.join();
+    const std::string bytes = numbered("1 older", 100, body_bytes);
+    REQUIRE(older.peer.send(bytes));
+    older.peer.close();
+    RawPeer newer(bench.endpoint);
+    REQUIRE(newer.send(greeting() + ready("DEALER", "same") + numbered("2 newer", 100)));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 200 && bench.has_ended(1); }));
+    CHECK(count_of(bench.inbox.messages, "1 older") == 100);
+    CHECK(is_by_name(bench.inbox.messages));
+    CHECK(std::count(bench.inbox.peers.begin(), bench.inbox.peers.end(), "same") == 200);
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over");
+    CHECK(bench.router.totals().violations == 0);
+}
+
+TEST_CASE("much that had come is given before the newcomer's, over several turns", "[core][sockets]") {
+    HandoverBench bench;
+    RawSession older = bench.join();
+    const std::string bytes = numbered("1 older", 5'000, 1'000);
+    older.peer.send(bytes);
+    RawPeer newer(bench.endpoint);
+    newer.send(greeting() + ready("DEALER", "same") + numbered("2 newer", 10));
+    REQUIRE(bench.turn_until([&] {
+        older.peer.send();
+        return bench.inbox.take() == 5'010;
+    }));
+    CHECK(count_of(bench.inbox.messages, "1 older") == 5'000);
+    CHECK(bench.inbox.messages.front().at(0) == "1 older");
+    older.peer.close();
+    CHECK(bench.turn_until([&] { return bench.has_ended(1); }));
+}
+
+TEST_CASE("several that come and go while the router is busy lose nothing", "[core][sockets]") {
+    HandoverBench bench;
+    for (const std::string name : {"1", "2", "3", "4"}) {
+        bench.come_and_go(numbered(name, 100));
+    }
+    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 400 && bench.has_ended(4); }));
+    CHECK(is_by_name(bench.inbox.messages));
+    CHECK(bench.router.peers().empty());
+    CHECK(bench.router.send("same", {"x"}) == SendStatus::unknown_peer);
+}
+
+TEST_CASE("a handler hears of the newcomer's messages once the older connection has been read", "[core][sockets]") {
+    HandoverBench bench;
+    bench.router.set_on_readable([&] { bench.inbox.take(); });
+    RawSession older = bench.join();
+    older.peer.send(numbered("1 older", 10));
+    RawPeer newer(bench.endpoint);
+    newer.send(greeting() + ready("DEALER", "same") + numbered("2 newer", 10));
+    CHECK(bench.turn_until([&] { return bench.inbox.messages.size() == 20; }));
+    CHECK(is_by_name(bench.inbox.messages));
+    newer.send(numbered("3 newer", 10));
+    CHECK(bench.turn_until([&] { return bench.inbox.messages.size() == 30; }));
+}
+
+TEST_CASE("a taken over connection that stays is closed in time, and says when not all was read", "[core][sockets]") {
+    SocketOptions options;
+    options.heartbeat_interval = std::chrono::milliseconds(20);
+    options.heartbeat_timeout = std::chrono::milliseconds(60);
+    HandoverBench bench(options);
+    const bool is_taken = GENERATE(true, false);
+    RawSession older = bench.join();
+    older.peer.send(frame(0, "older"));
+    RawPeer newer(bench.endpoint);
+    newer.send(greeting() + ready("DEALER", "same"));
+    REQUIRE(bench.turn_until([&] {
+        newer.send(pong(""));
+        return (!is_taken || bench.inbox.take() == 1) && bench.has_ended(1);
+    }));
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) ==
+          (is_taken ? "identity taken over" : "identity taken over, not all was read"));
+}
+
+TEST_CASE("of many takeovers in a row only a few older connections stay", "[core][sockets]") {
+    HandoverBench bench;
+    std::vector<RawSession> claimants;
+    for (std::size_t number = 0; number < 3 * limits::retiring_per_identity_max; ++number) {
+        claimants.push_back(bench.join());
+        CHECK(bench.router.peers().size() <= 1 + limits::retiring_per_identity_max);
+    }
+    CHECK(bench.router.send("same", {"newest"}) == SendStatus::sent);
+    CHECK(bench.turn_until([&] { return claimants.back().read() == frame(0, "newest"); }));
+}
