@@ -1,7 +1,10 @@
 # One target carries the flags that every target of ours is built with.
 add_library(telegate_warnings INTERFACE)
 target_compile_options(telegate_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror)
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
+if(PROJECT_IS_TOP_LEVEL)  # another project chooses its own compiler
+  target_compile_options(telegate_warnings INTERFACE -Werror)
+endif()
 if(TELEGATE_NATIVE)
   target_compile_options(telegate_warnings INTERFACE -march=native)
 endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the two examples against each other, and looks that core/README.md shows them as they are.
+"""Runs the examples of core/README.md: against each other, and as part of another project.
 
 Takes the programs from TELEGATE_PUBLISHER_EXAMPLE and TELEGATE_SUBSCRIBER_EXAMPLE.
 """
@@ -7,6 +7,7 @@ Takes the programs from TELEGATE_PUBLISHER_EXAMPLE and TELEGATE_SUBSCRIBER_EXAMP
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -35,6 +36,23 @@ class Examples(unittest.TestCase):
         blocks = re.findall(r"^```cpp\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
         for name in ("publisher_example.cpp", "subscriber_example.cpp"):
             self.assertIn((FOLDER / name).read_text(encoding="utf-8"), blocks, name)
+
+    def test_another_project_links_core_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            project = Path(folder)
+            shown = re.search(r"^```cmake\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S).group(1)
+            lines = shown.splitlines(keepends=True)
+            (project / "telegate").symlink_to(FOLDER.parents[1])
+            (project / "CMakeLists.txt").write_text(
+                "cmake_minimum_required(VERSION 3.25)\nproject(another LANGUAGES CXX)\n" + lines[0] +
+                "add_executable(my_program telegate/tests/examples/subscriber_example.cpp)\n" + "".join(lines[1:]),
+                encoding="utf-8")
+            subprocess.run(["cmake", "-G", "Unix Makefiles", "-S", project, "-B", project / "out"],
+                           stdout=subprocess.DEVNULL, timeout=60, check=True)
+            targets = subprocess.run(["cmake", "--build", project / "out", "--target", "help"],
+                                     stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+            self.assertIn("telegate_core", targets)
+            self.assertNotIn("gateway", targets)
 
 
 if __name__ == "__main__":
