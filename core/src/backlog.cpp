@@ -157,6 +157,7 @@ std::uint64_t Backlog::give_up_second_run() noexcept {
 /// Keeps the next `bytes` of the first run where they are: one message, see claim().
 std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
     Run& head = run(0);
+    TELEGATE_ASSERT(partial_ + bytes == message_bytes_at(head.segment->bytes.get() + head.begin));
     const auto end = static_cast<std::uint32_t>(head.begin + partial_ + bytes);
     const std::uint64_t given_up = head.messages - 1;
     bytes_ -= head.end - end;

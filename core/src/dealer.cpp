@@ -1,6 +1,5 @@
 #include "core/dealer.hpp"
 
-#include "core/assert.hpp"
 #include "fair_queue.hpp"
 #include "frame_list.hpp"
 #include "peer_table.hpp"
@@ -99,7 +98,7 @@ void Dealer::State::unblock() {
 }
 
 SendStatus Dealer::State::send(std::span<const Bytes> frames) {
-    TELEGATE_ASSERT(!frames.empty());
+    check_frames(frames);
     for (std::size_t tried = 0; tried < destinations.size() && !is_closing; ++tried) {
         next = next < destinations.size() ? next : 0;
         Route& route = destinations[next++].route;

@@ -1,5 +1,7 @@
 #include "fair_queue.hpp"
 
+#include "deadline.hpp"
+
 #include <algorithm>
 
 namespace telegate {
@@ -29,6 +31,7 @@ void FairQueue::queue(Session& session) {
 
 void FairQueue::hold(Session& session, const Session& older) {
     held_.push_back({&session, &older});
+    session.set_held(true);
 }
 
 /// Whether there is more to take now.
@@ -39,6 +42,7 @@ bool FairQueue::release(const Session& older) {
     }
     const Held released = *found;
     held_.erase(found);
+    released.session->set_held(false);
     if (released.is_readable) {
         queue(*released.session);
     }
@@ -47,27 +51,61 @@ bool FairQueue::release(const Session& older) {
 
 void FairQueue::remove(const Session& session) {
     std::erase(ready_, &session);
-    std::erase_if(held_, [&](const Held& held) { return held.session == &session; });
-    if (release(session)) {
-        late_handler_.set(std::chrono::milliseconds(0));  // not from here, which may be within receive()
+    const auto own =
+        std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.session == &session; });
+    if (own != held_.end()) {
+        const Session* const older = own->older;
+        held_.erase(own);
+        for (Held& held : held_) {
+            held.older = held.older == &session ? older : held.older;  // who waits for it waits for that one now
+        }
+    } else if (release(session)) {
+        tell_later();  // not from here, which may be within receive()
     }
+}
+
+void FairQueue::tell_later() {
+    late_handler_.set(std::chrono::milliseconds(0));
 }
 
 void FairQueue::set_on_readable(std::function<void()> handler) {
     on_readable_ = handler ? std::make_shared<const std::function<void()>>(std::move(handler)) : nullptr;
     if (on_readable_ != nullptr && !ready_.empty()) {
-        late_handler_.set(std::chrono::milliseconds(0));
+        tell_later();
     }
 }
 
 void FairQueue::tell() {
-    if (const auto handler = on_readable_; handler != nullptr && !ready_.empty()) {
+    const auto handler = on_readable_;
+    if (handler == nullptr || ready_.empty()) {
+        return;
+    }
+    try {
         (*handler)();
+    } catch (...) {
+        tell_later();  // it may have received nothing
+        throw;
     }
 }
 
 bool FairQueue::receive(MessageBatch& batch) {
     batch.clear();
+    if (receiving_) {
+        tell_later();
+        return false;
+    }
+    receiving_ = true;
+    try {
+        const bool any = fill(batch);
+        receiving_ = false;
+        return any;
+    } catch (...) {
+        receiving_ = false;
+        throw;
+    }
+}
+
+bool FairQueue::fill(MessageBatch& batch) {
     while (!ready_.empty()) {
         Session& session = *ready_.front();
         ready_.erase(ready_.begin());
@@ -94,7 +132,7 @@ bool FairQueue::receive(MessageBatch& batch) {
 }
 
 bool FairQueue::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
-    const auto deadline = std::chrono::steady_clock::now() + time;
+    const auto deadline = deadline_in(time);
     while (!receive(batch)) {
         const auto left = deadline - std::chrono::steady_clock::now();
         const auto wait = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));

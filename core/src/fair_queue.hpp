@@ -29,7 +29,8 @@ class FairQueue {
     void hold(Session& session, const Session& older);
     /// The session has ended.
     void remove(const Session& session);
-    /// The handler is called when there is something after there was nothing; it may set another one.
+    /// The handler is called when there is something after there was nothing, and again after it has thrown; it may set
+    /// another one.
     void set_on_readable(std::function<void()> handler);
 
     /// Fills `batch` from the next session; its peer() is that session's identity. False when no session is left that
@@ -44,6 +45,8 @@ class FairQueue {
         bool is_readable = false;
     };
 
+    [[nodiscard]] bool fill(MessageBatch& batch);
+    void tell_later();
     void queue(Session& session);
     bool release(const Session& older);
     void tell();
@@ -52,6 +55,7 @@ class FairQueue {
     const std::function<void(MessageBatch&)> filter_;
     std::vector<Session*> ready_;  // in turn; as few as have something at one moment
     std::vector<Held> held_;       // empty but while somebody's connection is being taken over
+    bool receiving_ = false;       // what a monitor calls then must not touch the batch
     std::shared_ptr<const std::function<void()>> on_readable_;
     Alarm late_handler_;  // tells what there is to read, where that cannot be told from within
 };

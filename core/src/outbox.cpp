@@ -66,11 +66,11 @@ void Outbox::give_up_all() noexcept {
     release_if_empty();
 }
 
-void Outbox::restart_partial() noexcept {
-    const bool was_cut = backlog_.is_under_way();
-    dropped_ += backlog_.restart();
-    cuts_ += was_cut ? 1 : 0;
-    if (cuts_ >= limits::cuts_per_message_max && !backlog_.empty()) {
+void Outbox::restart_partial(bool was_cut) noexcept {
+    const std::uint64_t given_up = backlog_.restart();
+    dropped_ += given_up;
+    cuts_ = given_up > 0 || backlog_.empty() ? 0 : cuts_ + (was_cut ? 1 : 0);
+    if (cuts_ >= limits::cuts_per_message_max) {
         dropped_ += backlog_.give_up_first_message();
         cuts_ = 0;
     }

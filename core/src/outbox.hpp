@@ -29,8 +29,6 @@ class Outbox {
     void append(std::span<const Bytes> frames);
     /// One finished frame that is a message by itself, such as a command.
     void append_wire(Bytes wire);
-    /// The messages appended next, `bytes` in all, lie in one stretch, however small the segments.
-    void reserve(std::size_t bytes) { (void)log_.prepare(bytes); }
     /// Whether a message may be added without passing `bytes_max`. An empty outbox takes any message. A refusal is
     /// remembered until end_refusal().
     [[nodiscard]] bool has_room(std::size_t message_bytes, std::size_t bytes_max) noexcept;
@@ -47,9 +45,10 @@ class Outbox {
     std::uint64_t consume(std::size_t bytes);
     void give_up_before(std::uint64_t log_position);
     void give_up_all() noexcept;
-    /// The connection is lost and another will follow: a message partly sent is to be sent again from its start, or
-    /// given up where its beginning is no longer there, or when it was cut cuts_per_message_max times.
-    void restart_partial() noexcept;
+    /// The connection is lost and another will follow: what was under way is to be sent again from its start, or given
+    /// up where its beginning is no longer there. `was_cut`: some bytes of the message that comes next had been sent;
+    /// that message is given up when it happens for the cuts_per_message_max-th time.
+    void restart_partial(bool was_cut) noexcept;
 
     [[nodiscard]] std::uint64_t matched() const noexcept { return matched_; }
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
@@ -63,7 +62,7 @@ class Outbox {
     std::uint64_t matched_ = 0;
     std::uint64_t sent_ = 0;
     std::uint64_t dropped_ = 0;
-    unsigned cuts_ = 0;  // connections lost since a message was last completed, in the middle of one
+    unsigned cuts_ = 0;  // connections lost in the middle of the message that comes next
     bool refused_ = false;
 };
 

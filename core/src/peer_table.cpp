@@ -1,6 +1,7 @@
 #include "peer_table.hpp"
 
 #include "core/assert.hpp"
+#include "deadline.hpp"
 #include "peer_table_state.hpp"
 
 #include <algorithm>
@@ -148,7 +149,7 @@ void PeerTable::close(std::chrono::milliseconds grace, std::function<void()> don
         return state.later_closed.ask();
     }
     const Clock::time_point now = Clock::now();
-    state.grace_end = std::min(state.grace_end, now + grace);
+    state.grace_end = std::min(state.grace_end, deadline_in(grace));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(state.grace_end - now);
     state.grace_alarm.set(std::max(left, std::chrono::milliseconds(0)));
 }

@@ -62,8 +62,24 @@ void PeerTable::State::make_room(const std::string& address) {
     if (pending.size() >= options.handshakes_max || sessions.size() >= options.sessions_max) {
         if (Session* oldest = pending.oldest()) {
             oldest->close(why);
+        } else if (Session* retiring = first_retiring()) {
+            retiring->retire("too many connections");  // the second time: closes
         }
     }
+}
+
+/// The longest there; one that is read to its end, if there is any.
+Session* PeerTable::State::first_retiring() const {
+    Session* found = nullptr;
+    for (const auto& session : sessions) {
+        if (!session->is_retiring()) {
+            continue;
+        }
+        const bool is_better = found == nullptr || session->is_caught_up() > found->is_caught_up() ||
+                               (session->is_caught_up() == found->is_caught_up() && session->id() < found->id());
+        found = is_better ? session.get() : found;
+    }
+    return found;
 }
 
 void PeerTable::State::refuse(const Listening& listening, const std::string& peer, std::string_view why) {

@@ -38,6 +38,7 @@ struct PeerTable::State {
     void check_not_closed() const;
     void accept(Listening& listening, std::unique_ptr<Stream> stream);
     void make_room(const std::string& address);
+    [[nodiscard]] Session* first_retiring() const;
     void refuse(const Listening& listening, const std::string& peer, std::string_view why);
     void note_accept_error(const Listening& listening, int error);
     Session& admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer);

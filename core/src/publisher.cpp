@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t receive_buffer_bytes = 64 * 1024;
 constexpr std::size_t subscriptions_shown_max = 16;
+constexpr std::string_view reads_too_slowly = "reads too slowly";
 
 PublisherOptions within_bounds(PublisherOptions options) {
     check_options(options);
@@ -57,10 +58,12 @@ struct Publisher::State {
     void finish_message(std::size_t payload_bytes);
     void enforce_backlog_limit();
     void enforce_held_limit();
+    void close_too_slow();
 
     const PublisherOptions options;
     PeerTable peers;
-    Later later_enforce;  // not from within send(): a monitor that hears of it may well send
+    std::vector<std::uint64_t> too_slow;  // session ids, of those that enforce_held_limit() cut off
+    Later later_close;                    // of these; not from within send(): a monitor that hears of it may well send
     SegmentLog log;
     SubscriptionIndex index;
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
@@ -86,7 +89,7 @@ struct Publisher::State {
 Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
     : options(within_bounds(std::move(options_in))),
       peers(reactor, options, {zmtp::SocketType::pub, receive_buffer_bytes, false}, events()),
-      later_enforce(reactor, [this] { enforce_held_limit(); }),
+      later_close(reactor, [this] { close_too_slow(); }),
       log(peers.segments()),
       index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
       flushes(peers.flushes()) {}
@@ -248,13 +251,12 @@ void Publisher::State::enforce_backlog_limit() {
     for (const auto& session : peers.sessions()) {
         session->outbox()->give_up_before(log.end() - options.backlog_bytes_max);
     }
-    if (peers.segments().held_bytes() > std::max(limits::held_bytes_max, options.backlog_bytes_max)) {
-        later_enforce.ask();
-    }
+    enforce_held_limit();
 }
 
-/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind go; never
-/// those who are in the latest of these messages, or a single one over the limit would reach nobody.
+/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind are cut off
+/// at once, however long this turn lasts; never those who are in the latest of these messages, or a single one over the
+/// limit would reach nobody.
 void Publisher::State::enforce_held_limit() {
     const std::size_t held_bytes_max = std::max(limits::held_bytes_max, options.backlog_bytes_max);
     while (peers.segments().held_bytes() > held_bytes_max) {
@@ -275,7 +277,17 @@ void Publisher::State::enforce_held_limit() {
         if (farthest == nullptr || first == last) {
             return;
         }
-        farthest->close("reads too slowly");
+        too_slow.push_back(farthest->id());
+        later_close.ask();
+        farthest->cut_off();
+    }
+}
+
+void Publisher::State::close_too_slow() {
+    for (const std::uint64_t id : std::exchange(too_slow, {})) {
+        if (Session* session = peers.find(id)) {
+            session->close(reads_too_slowly);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #include "core/reactor.hpp"
 
 #include "core/assert.hpp"
+#include "deadline.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -54,7 +55,7 @@ void Reactor::poll() {
 
 bool Reactor::run_for(std::chrono::milliseconds time) {
     const Turn turn(state_->runner);
-    const bool any = state_->context.run_one_for(time) > 0;
+    const bool any = state_->context.run_one_until(deadline_in(time)) > 0;
     state_->context.poll();
     return any;
 }

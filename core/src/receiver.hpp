@@ -39,6 +39,9 @@ class Receiver {
     /// costs one of `frames_budget`. Frames in the batch lie in `input`.
     [[nodiscard]] Status take(Input& input, MessageBatch& batch, std::size_t& frames_budget);
 
+    /// Whether the input ends within a message, or holds something that take() has not come to.
+    [[nodiscard]] bool has_unfinished(const Input& input) const noexcept { return input.unread().size() > taken_; }
+
     /// After Status::command: a whole command frame's body. Lasts as long as the frames in the batch.
     [[nodiscard]] Bytes command() const noexcept { return command_; }
     /// In words; "..." of the peer's never.

@@ -1,6 +1,6 @@
 #include "route.hpp"
 
-#include "core/assert.hpp"
+#include <stdexcept>
 
 namespace telegate {
 
@@ -11,8 +11,13 @@ void Route::attach(Session& session) {
     marked_at_ = 0;
 }
 
+void check_frames(std::span<const Bytes> frames) {
+    if (frames.empty()) {
+        throw std::invalid_argument("a message has at least one frame");
+    }
+}
+
 bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
-    TELEGATE_ASSERT(!frames.empty());
     const std::size_t bytes = Outbox::wire_bytes(frames);
     if (!outbox_->has_room(bytes, context.backlog_bytes_max)) {
         has_refused_ = true;

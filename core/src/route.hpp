@@ -13,6 +13,9 @@
 
 namespace telegate {
 
+/// Throws std::invalid_argument for a message without frames.
+void check_frames(std::span<const Bytes> frames);
+
 /// What all routes of one socket share.
 struct RouteContext {
     RouteContext(PeerTable& table_in, std::size_t backlog_bytes_max_in) noexcept
@@ -39,7 +42,8 @@ class Route {
     void attach(Session& session);
     void detach() noexcept { session_ = nullptr; }
 
-    /// False, and nothing is done, when there is no room. The route may be gone afterwards, with its session.
+    /// Of one frame at least. False, and nothing is done, when there is no room. The route may be gone afterwards, with
+    /// its session.
     [[nodiscard]] bool send(RouteContext& context, std::span<const Bytes> frames);
     /// Whether send() has been refused since the last call.
     [[nodiscard]] bool take_refused() noexcept { return std::exchange(has_refused_, false); }

@@ -40,7 +40,9 @@ struct Router::State {
     [[nodiscard]] SessionEvents events();
     void opened(Session& session);
     void name_automatically(Session& session);
+    [[nodiscard]] bool is_taken(std::string_view identity) const;
     [[nodiscard]] Session* holder_of(std::string_view identity) const;
+    [[nodiscard]] Session* last_retiring(std::string_view identity) const;
     void retire(Session& older);
     void ended(Session& session);
     void room(Session& session);
@@ -111,18 +113,24 @@ void Router::State::opened(Session& session) {
 void Router::State::name_automatically(Session& session) {
     do {
         session.set_identity(automatic_identities.next());
-    } while (peers.contains(session.identity()));
+    } while (is_taken(session.identity()));
     peers.emplace(session.identity(), Peer{Route(session), std::nullopt});
+}
+
+bool Router::State::is_taken(std::string_view identity) const {
+    return peers.contains(identity) || last_retiring(identity) != nullptr;
 }
 
 /// Who goes by this identity, or did and still has something to say.
 Session* Router::State::holder_of(std::string_view identity) const {
-    if (const auto found = peers.find(identity); found != peers.end()) {
-        return found->second.route.session();
-    }
-    const auto last_retiring = std::find_if(retiring.rbegin(), retiring.rend(),
-                                            [&](const Session* session) { return session->identity() == identity; });
-    return last_retiring == retiring.rend() ? nullptr : *last_retiring;
+    const auto found = peers.find(identity);
+    return found != peers.end() ? found->second.route.session() : last_retiring(identity);
+}
+
+Session* Router::State::last_retiring(std::string_view identity) const {
+    const auto found = std::find_if(retiring.rbegin(), retiring.rend(),
+                                    [&](const Session* session) { return session->identity() == identity; });
+    return found == retiring.rend() ? nullptr : *found;
 }
 
 /// What it has sent before is still given out. One that is retiring already goes on to do so.
@@ -201,7 +209,7 @@ void Router::connect(const Endpoint& endpoint, std::string_view alias) {
         return;
     }
     check_identity(alias);
-    if (state_->peers.contains(alias)) {
+    if (state_->is_taken(alias)) {
         throw std::invalid_argument("the alias is in use: " + std::string(alias));
     }
     std::string identity(alias);
@@ -215,6 +223,7 @@ bool Router::disconnect(const Endpoint& endpoint) {
 }
 
 SendStatus Router::send(std::string_view peer, std::span<const Bytes> frames) {
+    check_frames(frames);
     auto* const found = state_->find(peer);
     if (found == nullptr || state_->is_closing) {
         return SendStatus::unknown_peer;

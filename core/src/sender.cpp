@@ -65,6 +65,15 @@ bool Sender::empty() const noexcept {
     return !has_control() && sealed_bytes_ == 0 && outbox_.backlog().empty();
 }
 
+bool Sender::is_within_message() const noexcept {
+    if (cipher_ == nullptr) {
+        return messages_ && !outbox_.backlog().at_boundary();
+    }
+    const std::size_t begin =
+        sealed_messages_sent_ > 0 ? sealed_messages_[sealed_messages_sent_ - 1].end : sealed_commands_bytes_;
+    return sealed_messages_sent_ < sealed_messages_.size() && sealed_sent_ > begin;
+}
+
 Sender::Status Sender::write(Stream& stream, std::size_t budget) {
     std::array<StreamPart, parts_max> parts;
     for (;;) {
@@ -161,6 +170,10 @@ void Sender::sealed_written(std::size_t bytes) {
         sealed_sent_ = 0;
         sealed_messages_.clear();
         sealed_messages_sent_ = 0;
+        if (sealed_capacity_ > sealed_bytes_usual) {
+            sealed_.reset();
+            sealed_capacity_ = 0;
+        }
     }
 }
 
@@ -168,26 +181,35 @@ void Sender::sealed_written(std::size_t bytes) {
 void Sender::seal_next() {
     make_room(sealed_bytes_of(commands_));
     seal_frames(commands_);
+    sealed_commands_bytes_ = sealed_bytes_;
     commands_.clear();
     Backlog& backlog = outbox_.backlog();
     std::array<StreamPart, parts_max> parts;
     const std::size_t count = backlog.gather(parts);
     std::size_t claimed = 0;
-    for (std::size_t i = 0; i < count && sealed_bytes_ < sealed_bytes_usual; ++i) {
-        seal_run(Bytes(parts[i].data, parts[i].bytes), claimed);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!seal_run(Bytes(parts[i].data, parts[i].bytes), claimed)) {
+            break;
+        }
     }
     backlog.claim(claimed);
 }
 
-void Sender::seal_run(Bytes wire, std::size_t& claimed) {
-    while (!wire.empty() && sealed_bytes_ < sealed_bytes_usual) {
+/// False when the buffer takes no more.
+bool Sender::seal_run(Bytes wire, std::size_t& claimed) {
+    while (!wire.empty()) {
         const Bytes message = wire.first(message_bytes_at(wire.data()));
-        make_room(sealed_bytes_of(message));
+        const std::size_t bytes = sealed_bytes_of(message);
+        if (sealed_bytes_ > 0 && sealed_bytes_ + bytes > sealed_bytes_usual) {
+            return false;  // a message larger than that has a buffer to itself
+        }
+        make_room(bytes);
         seal_frames(message);
         sealed_messages_.push_back({sealed_bytes_, message.size()});
         claimed += message.size();
         wire = wire.subspan(message.size());
     }
+    return true;
 }
 
 void Sender::seal_frames(Bytes wire) {

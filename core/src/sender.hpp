@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/bytes.hpp"
+#include "core/limits.hpp"
 #include "outbox.hpp"
 #include "transport/stream.hpp"
 #include "zmtp/curve.hpp"
@@ -18,7 +19,7 @@ namespace telegate {
 ///
 /// Threads: the reactor's.
 /// Limits:  control_bytes_max of commands; with a cipher, one buffer of sealed messages: sealed_bytes_usual, or one
-///          message that is larger.
+///          message that is larger, until that is written.
 /// Failure: add_control() refuses over its limit; write() gives the stream's error, or throws std::bad_alloc.
 class Sender {
   public:
@@ -45,6 +46,8 @@ class Sender {
     [[nodiscard]] Status write(Stream& stream, std::size_t budget);
 
     [[nodiscard]] bool empty() const noexcept;
+    /// Whether a message is partly written.
+    [[nodiscard]] bool is_within_message() const noexcept;
     [[nodiscard]] std::uint64_t bytes_written() const noexcept { return bytes_written_; }
     [[nodiscard]] int error() const noexcept { return error_; }
 
@@ -52,6 +55,8 @@ class Sender {
     static constexpr std::size_t parts_max = 64;
     static constexpr std::size_t sealed_bytes_usual = 64 * 1024;
     static constexpr std::size_t sealed_bytes_kept = 4 * 1024;  // in a buffer that is empty
+
+    static_assert(sealed_bytes_usual <= limits::rest_bytes_max, "what is sealed can be set aside, or is one message");
 
     /// Where a sealed message ends in sealed_, and what it takes in the backlog.
     struct Sealed {
@@ -63,7 +68,7 @@ class Sender {
     void written(std::size_t bytes);
     void sealed_written(std::size_t bytes);
     void seal_next();
-    void seal_run(Bytes wire, std::size_t& claimed);
+    [[nodiscard]] bool seal_run(Bytes wire, std::size_t& claimed);
     void seal_frames(Bytes wire);
     void make_room(std::size_t bytes);
 
@@ -77,6 +82,7 @@ class Sender {
     std::size_t sealed_capacity_ = 0;
     std::size_t sealed_bytes_ = 0;
     std::size_t sealed_sent_ = 0;
+    std::size_t sealed_commands_bytes_ = 0;  // in front of the messages
     std::vector<Sealed> sealed_messages_;
     std::size_t sealed_messages_sent_ = 0;
     std::uint64_t bytes_written_ = 0;

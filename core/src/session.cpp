@@ -14,7 +14,6 @@ namespace {
 
 /// What a peer sent before it was lost waits this long for the owner to take it. Without end, an owner that waits for
 /// room before it takes more would wait for ever.
-constexpr milliseconds untaken_time_max{1'000};
 
 }  // namespace
 
@@ -171,22 +170,38 @@ void Session::close(std::string_view why) {
     close_as(Ending::other, why);
 }
 
+void Session::cut_off() noexcept {
+    outbox_->give_up_all();
+    stream_ended_ = true;
+    stream_->end_writing();
+}
+
 void Session::retire(std::string_view why) {
     if (state_ != State::open) {
         return;
     }
     if (retirement_) {
-        return close_retired();
+        return close_unread(why);
     }
-    const SocketOptions& options = context_.options;
-    const bool has_heartbeat = options.heartbeat_interval.count() > 0;
-    const milliseconds time =
-        has_heartbeat ? std::min(limits::retiring_time_max, options.heartbeat_timeout) : limits::retiring_time_max;
-    retirement_.emplace(Retirement{std::string(why), steady_clock::now() + time});
+    retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
     outbox_->give_up_all();
     stream_ended_ = true;
     stream_->end_writing();
     tell_readable_later();  // not from here: whoever hears it may well receive
+}
+
+milliseconds Session::retiring_time() const noexcept {
+    const SocketOptions& options = context_.options;
+    const bool has_heartbeat = options.heartbeat_interval.count() > 0;
+    return has_heartbeat ? std::min(limits::retiring_time_max, options.heartbeat_timeout) : limits::retiring_time_max;
+}
+
+void Session::set_held(bool held) noexcept {
+    held_ = held;
+    write_failed_ = steady_clock::now();
+    if (retirement_) {
+        retirement_->end = write_failed_ + retiring_time();
+    }
 }
 
 bool Session::is_caught_up() const noexcept {
@@ -194,23 +209,31 @@ bool Session::is_caught_up() const noexcept {
 }
 
 bool Session::has_untaken() const noexcept {
-    return readable_told_ || !ahead_.empty();
+    return readable_told_ || !ahead_.empty() || receiver_.has_unfinished(input_);
 }
 
 /// Not in silence, when something was left.
-void Session::close_retired() {
-    close(is_caught_up() && !has_untaken() ? retirement_->why : retirement_->why + ", not all was read");
+void Session::close_unread(std::string_view why) {
+    const bool is_all_read = (!retirement_ || is_caught_up()) && !has_untaken();
+    close(is_all_read ? std::string(why) : std::string(why) + ", not all was read");
 }
 
 void Session::tick_retired(steady_clock::time_point now) {
-    if (now < retirement_->end) {
+    if (held_ || now < retirement_->end) {
         return;
     }
     // The loop itself may have been held up until now.
     const bool is_done = is_caught_up() && !has_untaken();
     if (is_done || std::exchange(retirement_->overdue, true)) {
-        close_retired();
+        close_unread(retirement_->why);
     }
+}
+
+std::string Session::why_failed(int error) const {
+    if (error == EPIPE || error == ECONNRESET) {
+        return retirement_ ? retirement_->why : "peer left";
+    }
+    return std::generic_category().message(error);
 }
 
 std::string_view Session::why_ended() const noexcept {
@@ -226,8 +249,9 @@ void Session::close_as(Ending ending, std::string_view why) {
     }
     state_ = State::closed;
     ending_ = ending;
+    was_cut_ = sender_.is_within_message();
     if (keep_outbox_) {
-        outbox_->restart_partial();
+        outbox_->restart_partial(was_cut_);
     } else {
         outbox_->give_up_all();
     }
@@ -235,11 +259,7 @@ void Session::close_as(Ending ending, std::string_view why) {
 }
 
 void Session::close_by_error(int error) {
-    if (error == EPIPE || error == ECONNRESET) {
-        close(retirement_ ? why_ended() : "peer left");
-    } else {
-        close(std::generic_category().message(error));
-    }
+    close(why_failed(error));
 }
 
 void Session::tick(steady_clock::time_point now) {
@@ -251,8 +271,10 @@ void Session::tick(steady_clock::time_point now) {
         close("no handshake in time");
     } else if (state_ == State::open && retirement_) {
         tick_retired(now);
-    } else if (state_ == State::open && write_error_ != 0 && now - write_failed_ >= untaken_time_max) {
-        close_by_error(write_error_);
+    } else if (state_ == State::open && write_error_ != 0) {
+        if (!held_ && now - write_failed_ >= retiring_time()) {
+            close_unread(why_failed(write_error_));
+        }
     } else if (state_ == State::open) {
         switch (heartbeat_.look(now, {bytes_received_, readable_told_})) {
             case Heartbeat::Look::fine: break;

@@ -86,8 +86,8 @@ class Session {
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
     /// Whether the handshake was finished.
     [[nodiscard]] bool was_open() const noexcept { return !handshake_.has_value(); }
-    /// Whether since then a message was wholly sent, or anything wholly received.
-    [[nodiscard]] bool was_of_use() const noexcept { return has_heard_ || outbox_->sent() > sent_before_; }
+    /// False when it was lost in the middle of a message, and that message was all there was since the handshake.
+    [[nodiscard]] bool was_of_use() const noexcept { return !was_cut_ || has_heard_ || outbox_->sent() > sent_before_; }
     /// After close().
     [[nodiscard]] Ending ending() const noexcept { return ending_; }
     [[nodiscard]] const zmtp::PeerInfo& peer() const noexcept { return peer_; }
@@ -112,9 +112,14 @@ class Session {
     /// Sends what is pending, then ends the stream and waits for the peer to do the same.
     void drain();
     void close(std::string_view why);
+    /// Gives up what waits, in the middle of a message too, and ends the stream; calls nobody. close() is to follow.
+    void cut_off() noexcept;
     /// Another connection takes its place: gives up what waits and ends the stream, but take() still gives what comes,
     /// until the peer's end of the stream or retiring_time_max. A second call closes. Either way `why` is told.
     void retire(std::string_view why);
+    /// While another one goes before it nothing is taken from it, and its time to be read does not run.
+    void set_held(bool held) noexcept;
+    [[nodiscard]] bool is_retiring() const noexcept { return state_ == State::open && retirement_.has_value(); }
     /// Whether nothing is left of what had arrived when it was retired. Always once closed; never before retire().
     [[nodiscard]] bool is_caught_up() const noexcept;
 
@@ -145,7 +150,9 @@ class Session {
     void send_ping(std::chrono::steady_clock::time_point now);
     void close_as(Ending ending, std::string_view why);
     void close_by_error(int error);
-    void close_retired();
+    void close_unread(std::string_view why);
+    [[nodiscard]] std::string why_failed(int error) const;
+    [[nodiscard]] std::chrono::milliseconds retiring_time() const noexcept;
     void tick_retired(std::chrono::steady_clock::time_point now);
     [[nodiscard]] std::string_view why_ended() const noexcept;
     [[nodiscard]] bool has_untaken() const noexcept;
@@ -185,6 +192,7 @@ class Session {
     std::chrono::steady_clock::time_point started_;
     Heartbeat heartbeat_;
     std::optional<Retirement> retirement_;
+    bool held_ = false;
 
     Input input_;
     Receiver receiver_;
@@ -199,7 +207,8 @@ class Session {
     bool readable_posted_ = false;  // a call that will reset the budgets and tell
 
     Sender sender_;
-    std::uint64_t sent_before_ = 0;  // by the outbox, over earlier connections
+    std::uint64_t sent_before_ = 0;   // by the outbox, over earlier connections
+    bool was_cut_ = false;            // closed in the middle of a message
     std::vector<std::byte> command_;  // of ours, being made
     bool dirty_ = false;
     bool waiting_writable_ = false;

@@ -68,7 +68,7 @@ const SocketOptions& check_options(const SocketOptions& options) {
     require<milliseconds>({
         {"handshake_time_max", options.handshake_time_max, milliseconds(1), pause_most},
         {"heartbeat_interval", options.heartbeat_interval, milliseconds(0), pause_most},
-        {"heartbeat_timeout", options.heartbeat_timeout, milliseconds(1), milliseconds(65'000)},
+        {"heartbeat_timeout", options.heartbeat_timeout, milliseconds(10), milliseconds(65'000)},
         {"reconnect_max", options.reconnect_max, milliseconds(1), pause_most},
         {"reconnect_first", options.reconnect_first, milliseconds(1), options.reconnect_max},
     });

@@ -19,19 +19,26 @@ using zmtp::Subscription;
 
 /// Frame header, name and length of SUBSCRIBE, at most.
 constexpr std::size_t command_bytes_around_prefix = 32;
-constexpr std::size_t introduction_piece_bytes = 64 * 1024;
+/// Small ones would make more stretches of an introduction than a backlog has.
+constexpr std::size_t segment_bytes_min = 64 * 1024;
 
-// With what a piece may leave unused at its end, and one run for what is told before it is sent.
+// With what a segment may leave unused at its end.
 static_assert((limits::subscription_bytes_total_max + limits::subscriptions_max * command_bytes_around_prefix) /
-                      (introduction_piece_bytes - limits::subscription_bytes_max - command_bytes_around_prefix) <
+                      (segment_bytes_min - limits::subscription_bytes_max - command_bytes_around_prefix) <
                   limits::backlog_runs_max,
-              "an introduction has a run for each piece");
+              "an introduction has a run for each segment");
 
 constexpr SubscriptionIndex::Limits own_limits{
     .subscriptions_max = limits::subscriptions_max,
     .per_subscriber_max = limits::subscriptions_max,
     .bytes_per_subscriber_max = limits::subscription_bytes_total_max,
 };
+
+SocketOptions with_segments(SocketOptions options) {
+    check_options(options);
+    options.segment_bytes = std::max(options.segment_bytes, segment_bytes_min);
+    return options;
+}
 
 }  // namespace
 
@@ -51,6 +58,7 @@ struct Subscriber::State {
     const SocketOptions options;
     SubscriptionIndex prefixes{own_limits};
     const SubscriberKey self = prefixes.add_subscriber();
+    std::size_t introduction_bytes = 0;  // of all prefixes told to one publisher, at most
     std::uint64_t filtered = 0;
     std::vector<std::byte> wire;  // of the command being sent
     FairQueue queue;
@@ -58,7 +66,7 @@ struct Subscriber::State {
 };
 
 Subscriber::State::State(Reactor& reactor, SocketOptions socket_options)
-    : options(std::move(socket_options)),
+    : options(with_segments(std::move(socket_options))),
       queue(reactor, [this](MessageBatch& batch) { filter(batch); }),
       table(reactor, options, {.socket_type = zmtp::SocketType::sub}, events()) {}
 
@@ -86,21 +94,9 @@ void Subscriber::State::introduce(Session& session) {
         return;
     }
     const std::vector<std::string> all = prefixes.some(self, prefixes.size());
-    std::size_t bytes_ahead = 0;
-    for (const std::string& prefix : all) {
-        bytes_ahead += prefix.size() + command_bytes_around_prefix;
-    }
-    // In large pieces, whatever the size of the segments: more runs than a backlog has would lose the first ones.
-    std::size_t bytes_reserved = 0;
     for (const std::string& prefix : all) {
         encode(Subscription::Kind::subscribe, session.peer().minor, prefix);
-        if (bytes_reserved < wire.size()) {
-            bytes_reserved = std::min(bytes_ahead, introduction_piece_bytes);
-            session.outbox()->reserve(bytes_reserved);
-        }
         session.outbox()->append_wire(wire);
-        bytes_reserved -= wire.size();
-        bytes_ahead -= prefix.size() + command_bytes_around_prefix;
     }
     table.flush_soon(session);
 }
@@ -108,7 +104,8 @@ void Subscriber::State::introduce(Session& session) {
 void Subscriber::State::tell(Session& session, Subscription::Kind kind, std::string_view prefix) {
     encode(kind, session.peer().minor, prefix);
     Outbox& outbox = *session.outbox();
-    if (!outbox.has_room(wire.size(), options.backlog_bytes_max)) {
+    // Its introduction may still wait. When that and many changes do, a new introduction is shorter.
+    if (!outbox.has_room(wire.size(), introduction_bytes + options.backlog_bytes_max)) {
         session.close("takes no subscriptions");
         return;
     }
@@ -157,6 +154,7 @@ void Subscriber::subscribe(std::string_view prefix) {
         case SubscriptionIndex::Insert::known: return;
         case SubscriptionIndex::Insert::refused: throw std::length_error("no room for another subscription");
     }
+    state_->introduction_bytes += prefix.size() + command_bytes_around_prefix;
     state_->tell_all(Subscription::Kind::subscribe, prefix);
 }
 
@@ -164,6 +162,7 @@ void Subscriber::unsubscribe(std::string_view prefix) {
     if (!state_->prefixes.erase(state_->self, prefix)) {
         return;
     }
+    state_->introduction_bytes -= prefix.size() + command_bytes_around_prefix;
     state_->tell_all(Subscription::Kind::cancel, prefix);
 }
 

@@ -1,5 +1,7 @@
 #include "watch.hpp"
 
+#include "deadline.hpp"
+
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -88,7 +90,7 @@ Alarm::~Alarm() {
 
 void Alarm::set(std::chrono::milliseconds after) {
     const unsigned setting = ++state_->setting;
-    state_->timer.expires_after(after);
+    state_->timer.expires_at(deadline_in(after));
     state_->timer.async_wait([state = state_, setting](const ErrorCode& error) {
         if (!error && state->setting == setting) {
             state->on_ring();

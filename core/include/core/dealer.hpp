@@ -8,13 +8,15 @@ namespace telegate {
 /// ROUTER. Binds and connects.
 ///
 /// What is sent to a connected endpoint waits for its peer, also over a loss of the connection; a message partly sent
-/// then is sent again from its start.
+/// then is sent again from its start. One that cuts_per_message_max connections were lost in the middle of, mostly
+/// since it is over the peer's limit, is given up and counted as dropped, so that those behind it are sent.
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor.
 /// Limits:  backlog_bytes_max for each peer, then it is passed over; send() answers full when all are, and
 ///          unknown_peer when nothing is bound to a peer or connected.
-/// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more; what
-///          waits for a peer of a bound endpoint goes with it, counted.
+/// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more
+///          and std::invalid_argument for one without frames; what waits for a peer of a bound endpoint goes with it,
+///          counted.
 class Dealer {
   public:
     Dealer(Reactor& reactor, SocketOptions options);

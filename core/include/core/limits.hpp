@@ -45,7 +45,8 @@ inline constexpr std::size_t subscriptions_max = 1'000'000;
 /// Bytes of all different prefixes together, so that a million of the longest kind cannot cost 1 GiB.
 inline constexpr std::size_t subscription_bytes_total_max = 64 * 1024 * 1024;
 
-/// Sessions of one socket, handshaken or not. Each costs a descriptor and about 2 KiB.
+/// Sessions of one socket, handshaken or not. Each costs a descriptor and about 2 KiB. At the limit a newcomer takes the
+/// place of the oldest handshake, or of a connection whose identity was taken over.
 inline constexpr std::size_t sessions_max = 1'024;
 
 /// Sessions that have not finished their handshake; above it the oldest gives way to the newcomer. Enough for all
@@ -59,7 +60,8 @@ inline constexpr std::size_t handshakes_per_address_max = 256;
 inline constexpr std::chrono::milliseconds handshake_time_max{10'000};
 
 /// How far the log may run ahead of the slowest subscriber before that one loses its oldest messages.
-/// All subscribers share the log, so this bounds their memory together: at 100,000 samples/s about a second.
+/// All subscribers share the log, so this bounds what waits for them together, but for one message and what they are in
+/// the middle of, see rest_bytes_max and held_bytes_max. At 100,000 samples/s about a second.
 inline constexpr std::size_t backlog_bytes_max = 16 * 1024 * 1024;
 
 /// Stretches of the log that wait for one subscriber, 24 bytes each, so 96 KiB at most; the memory goes back when it
@@ -72,7 +74,10 @@ inline constexpr std::size_t rest_bytes_max = 64 * 1024;
 
 /// Whoever is in the middle of a larger message keeps that part of the log, each part once however many are in it. All
 /// such parts of one publisher together take this much, or backlog_bytes_max, or one message, whichever is most; beyond
-/// that, those who have been in the middle for longest are closed in the next turn of the loop.
+/// that, those who have been in the middle for longest lose what waits at once, and are closed in the next turn of the
+/// loop. What is lent to a reader in the same process, and what CURVE has sealed, is not in it: each CURVE session that
+/// sends has a copy of its own of up to 64 KiB, or of one message that is larger. With large messages and many such
+/// peers, 15 MB to 100 of them are 1.5 GB: keep messages small there, or sessions_max.
 inline constexpr std::size_t held_bytes_max = 64 * 1024 * 1024;
 
 /// How often the loss of a connection may cut the sending of one message before the message is given up. A peer that
@@ -106,8 +111,9 @@ inline constexpr std::chrono::milliseconds reconnect_first{100};
 /// The longest pause between attempts: a peer that comes back is found within seconds.
 inline constexpr std::chrono::milliseconds reconnect_max{5'000};
 
-/// How long a connection whose identity was taken over may still be read from. It was told at once that nothing more is
-/// sent to it, so only what is on its way can still come; one that is dead or malicious does not stay longer.
+/// How long a connection whose identity was taken over may still be read from, or heartbeat_timeout where that is
+/// shorter. It was told at once that nothing more is sent to it, so only what is on its way can still come; one that is
+/// dead or malicious does not stay longer. The same holds for a peer that has gone, with messages of it still unread.
 inline constexpr std::chrono::milliseconds retiring_time_max{5'000};
 
 /// Such connections of one identity. More than one only when several successors come before the first was read.

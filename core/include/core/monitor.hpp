@@ -70,8 +70,9 @@ struct MonitorEvent {
     const PeerStatus* status = nullptr;  // with handshake_done and disconnected: without subscriptions
 };
 
-/// Called on the reactor's thread. Must not destroy the socket. What it throws leaves the reactor from a later handler,
-/// so that the socket is as if it had not thrown.
+/// Called on the reactor's thread. Must not destroy the socket. A receive() that is called within another one of the
+/// same socket gives nothing. What it throws leaves the reactor from a later handler, so that the socket is as if it had
+/// not thrown.
 using MonitorHandler = std::function<void(const MonitorEvent&)>;
 
 /// Counts of one socket since it was made. The four below `matched` sum over all peers, those that have left included.

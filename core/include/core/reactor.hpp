@@ -22,7 +22,7 @@ class Reactor {
     Reactor(const Reactor&) = delete;
     Reactor& operator=(const Reactor&) = delete;
 
-    /// Runs handlers until stop(). Once.
+    /// Runs handlers until stop(), or until one throws; then it may be called again.
     void run();
     void stop();
     /// Runs the handlers that are ready now, without waiting.

@@ -26,8 +26,9 @@ enum class SendStatus : std::uint8_t {
 /// ROUTER: talks to each peer by its identity. Talks to DEALER, REQ and ROUTER. Binds and connects.
 ///
 /// A peer that comes with an identity in use takes it over: the older connection, mostly a dead one, is sent nothing
-/// more, and what waits for it is dropped and counted. What has come from it is still given out, before anything of its
-/// successor, until its end or for a few seconds (limits.hpp); peers() has both until then. Under CURVE only the same
+/// more, and what waits for it is dropped and counted. What had come from it is still given out, before anything of its
+/// successor, until its end or for a few seconds, of a few connections (limits.hpp); peers() has them until then. The
+/// monitor says when not all was read. Under CURVE only the same
 /// key may take over; another one's connection is closed instead. A peer without identity gets one of
 /// five bytes, the first of them zero, and so does one that tells an alias of ours. MessageBatch::peer() tells who sent
 /// a batch. Messages are given as they come and sent as they are: the empty frame that a REQ peer puts in front stays,
@@ -35,8 +36,9 @@ enum class SendStatus : std::uint8_t {
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor.
 /// Limits:  backlog_bytes_max for each peer, then send() answers full; reads ahead one receive buffer per peer.
-/// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more;
-///          nothing is ever sent in part or dropped in silence.
+/// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more
+///          and std::invalid_argument for one without frames; nothing is ever sent in part or dropped in silence. What
+///          waits for an alias is kept over a loss of the connection, as Dealer keeps it.
 class Router {
   public:
     Router(Reactor& reactor, SocketOptions options);
@@ -67,7 +69,7 @@ class Router {
     /// Must not destroy the router.
     void set_on_writable(std::function<void(std::string_view peer)> handler);
 
-    /// As Publisher::close(). From now on every peer is unknown to send().
+    /// As Publisher::close(). From now on every peer is unknown to send(); bind() and connect() throw std::logic_error.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
 
     void set_monitor(MonitorHandler handler);

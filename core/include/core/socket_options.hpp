@@ -14,7 +14,8 @@
 namespace telegate {
 
 /// What all sockets have in common. The defaults suit a gateway; zero never means "no limit". What a socket cannot
-/// work with is refused when it is made, see check_options().
+/// work with is refused when it is made, see check_options(): counts are 1 to 1,048,576, times up to 24 hours, and
+/// reconnect_first is not above reconnect_max.
 struct SocketOptions {
     /// Sent to ROUTER peers by DEALER and ROUTER: 1 to 255 bytes, the first not zero; empty for none.
     std::string identity;
@@ -35,8 +36,8 @@ struct SocketOptions {
 
     /// A peer that has been silent for this long is sent PING; 0 sends none.
     std::chrono::milliseconds heartbeat_interval = limits::heartbeat_interval;
-    /// A peer that gives no sign of life for this long is closed, and told so as its TTL. At most 65 s, since libzmq
-    /// counts a longer TTL wrongly.
+    /// A peer that gives no sign of life for this long is closed, and told so as its TTL, in tenths of a second. From
+    /// 10 ms, since a turn of the loop takes time; at most 65 s, since libzmq counts a longer TTL wrongly.
     std::chrono::milliseconds heartbeat_timeout = limits::heartbeat_timeout;
 
     /// Connections that are lost or not made are tried again after a time that doubles from the first to the last, each

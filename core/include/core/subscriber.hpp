@@ -25,10 +25,12 @@ struct SubscriberTotals : SocketTotals {
 /// SUB: receives what matches its prefixes from any number of publishers. Talks to PUB and XPUB. Binds and connects.
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor.
-/// Limits:  reads ahead one receive buffer per publisher, then lets the publisher wait; subscriptions_max prefixes. A
-///          publisher that takes no subscriptions is closed when backlog_bytes_max of them wait for it.
+/// Limits:  reads ahead one receive buffer per publisher, then lets the publisher wait; subscriptions_max prefixes.
+///          Send segments are of 64 KiB at least. A publisher that does not take what it is told is closed when
+///          backlog_bytes_max of changes wait for it, besides what telling it all prefixes takes.
 /// Failure: bind() and connect() throw std::system_error; a lost publisher is connected again with back-off, and told
-///          all subscriptions again. PeerStatus counts subscriptions that are sent as messages.
+///          all subscriptions again: none is ever lost in silence. PeerStatus counts subscriptions that are sent as
+///          messages.
 class Subscriber {
   public:
     Subscriber(Reactor& reactor, SocketOptions options);
@@ -55,7 +57,8 @@ class Subscriber {
     /// receive(), turning the reactor until there is something or `time` has passed. Not inside a handler.
     [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
     /// Called on the reactor's thread when something has come after receive() was false, were it only a part of a
-    /// message. Call receive() until it is false; there is no other call before that. Must not destroy the socket.
+    /// message. Call receive() until it is false; there is no other call before that, but after it has thrown. Must not
+    /// destroy the socket.
     void set_on_readable(std::function<void()> handler);
 
     /// At once. Nothing can be received any more; bind() and connect() throw std::logic_error.

@@ -1,5 +1,6 @@
 #include "backlog.hpp"
 
+#include "core/limits.hpp"
 #include "support/catch.hpp"
 #include "support/zmtp_text.hpp"
 
@@ -334,4 +335,65 @@ TEST_CASE("after a restart a message whose start is gone is given up", "[core][s
     CHECK(line.offered() == numbered(2));
     CHECK(line.backlog.messages() == 1);
     CHECK(line.backlog.bytes() == numbered(2).size());
+}
+
+TEST_CASE("of a large message that is partly sent the segment is held, and only while it is needed",
+          "[core][session][backlog]") {
+    const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
+    Line line;
+    line.add(large);
+    line.add(numbered(2));
+    std::string stream = line.send(100);
+    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.messages() == 1);
+    CHECK(line.backlog.bytes() == large.size() - 100);
+    CHECK(line.pool.held_bytes() == large.size());
+    CHECK(line.backlog.held_position() == 0U);
+
+    line.append(std::string(64, '.'));
+    line.add(numbered(3));
+    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    line.append(std::string(64, '.'));
+    line.add(numbered(4));
+    stream += line.send(large.size() + 100);
+    CHECK((stream == large + numbered(4)));
+    CHECK(line.completed == 2);
+    CHECK(line.pool.held_bytes() == 0);
+    CHECK_FALSE(line.backlog.held_position());
+}
+
+TEST_CASE("whatever ends a backlog that holds a segment, the hold ends at once", "[core][session][backlog]") {
+    const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
+    Line line;
+    line.add(large);
+    line.send(100);
+    CHECK(line.backlog.give_up_before(line.log.end()) == 0);
+    REQUIRE(line.pool.held_bytes() > 0);
+    SECTION("given up") {
+        CHECK(line.backlog.give_up_all() == 1);
+        CHECK(line.backlog.bytes() == 0);
+    }
+    SECTION("begun again: it is whole, and waits as any other") {
+        CHECK(line.backlog.restart() == 0);
+        CHECK(line.backlog.bytes() == large.size());
+        CHECK((line.offered() == large));
+        CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    }
+    CHECK(line.pool.held_bytes() == 0);
+}
+
+TEST_CASE("a run that is held is one more than a backlog has otherwise", "[core][session][backlog]") {
+    const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
+    Line line(64, 1);
+    line.add(large);
+    line.send(100);
+    CHECK(line.add(numbered(2)) == 0);
+    line.append("x");
+    CHECK(line.add(numbered(3)) == 1);
+    CHECK(line.backlog.messages() == 2);
+    CHECK((line.send(1'000'000) == large.substr(100) + numbered(3)));
+    CHECK(line.add(numbered(4)) == 0);
+    line.append("x");
+    CHECK(line.add(numbered(5)) == 1);
+    CHECK(line.offered() == numbered(5));
 }

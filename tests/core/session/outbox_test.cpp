@@ -1,5 +1,6 @@
 #include "outbox.hpp"
 
+#include "core/limits.hpp"
 #include "support/catch.hpp"
 #include "support/zmtp_text.hpp"
 
@@ -95,11 +96,92 @@ TEST_CASE("what is lost with a connection is counted, and what is kept starts an
     append(outbox, {"three"});
     outbox.consume(7);
     CHECK(outbox.sent() == 1);
-    outbox.restart_partial();
+    outbox.restart_partial(false);
     CHECK(offered(outbox) == frame(0, "two") + frame(0, "three"));
     CHECK(adds_up(outbox));
     outbox.give_up_all();
     CHECK(outbox.dropped() == 2);
     CHECK(outbox.backlog().empty());
+    CHECK(adds_up(outbox));
+}
+
+TEST_CASE("a message that is cut again and again is given up, and the one behind it comes", "[core][session][outbox]") {
+    SegmentPool pool(segment_bytes);
+    Outbox outbox(pool);
+    append(outbox, {std::string(1000, 'x')});
+    append(outbox, {"behind"});
+    const std::string all = offered(outbox);
+    for (unsigned cut = 1; cut < limits::cuts_per_message_max; ++cut) {
+        CHECK(outbox.consume(10) == 0);
+        outbox.restart_partial(true);
+        CHECK(offered(outbox) == all);
+    }
+    CHECK(outbox.dropped() == 0);
+    CHECK(outbox.consume(1000) == 0);
+    outbox.restart_partial(true);
+    CHECK(outbox.dropped() == 1);
+    CHECK(offered(outbox) == frame(0, "behind"));
+    CHECK(adds_up(outbox));
+    CHECK(outbox.consume(frame(0, "behind").size()) == 1);
+    CHECK(outbox.backlog().empty());
+    CHECK(outbox.backlog().bytes() == 0);
+    CHECK(adds_up(outbox));
+}
+
+TEST_CASE("connections that are lost between messages cost none", "[core][session][outbox]") {
+    SegmentPool pool(segment_bytes);
+    Outbox outbox(pool);
+    append(outbox, {"small"});
+    append(outbox, {"behind"});
+    for (unsigned lost = 0; lost < 3 * limits::cuts_per_message_max; ++lost) {
+        outbox.backlog().claim(frame(0, "small").size());  // sealed, but nothing of it was written
+        outbox.restart_partial(false);
+    }
+    CHECK(offered(outbox) == frame(0, "small") + frame(0, "behind"));
+    CHECK(outbox.dropped() == 0);
+}
+
+TEST_CASE("cuts are counted for one message, not for the next", "[core][session][outbox]") {
+    SegmentPool pool(segment_bytes);
+    Outbox outbox(pool);
+    const std::string wire = frame(0, "message");
+    for (unsigned number = 0; number < 5; ++number) {
+        append(outbox, {"message"});
+        for (unsigned cut = 1; cut < limits::cuts_per_message_max; ++cut) {
+            outbox.consume(1);
+            outbox.restart_partial(true);
+        }
+        CHECK(outbox.consume(wire.size()) == 1);
+    }
+    CHECK(outbox.sent() == 5);
+    CHECK(outbox.dropped() == 0);
+    append(outbox, {"given up"});
+    append(outbox, {"behind"});
+    for (unsigned cut = 0; cut < 2 * limits::cuts_per_message_max; ++cut) {
+        outbox.consume(1);
+        outbox.restart_partial(true);
+    }
+    CHECK(outbox.dropped() == 2);
+    CHECK(outbox.backlog().empty());
+    outbox.restart_partial(true);
+    CHECK(adds_up(outbox));
+}
+
+TEST_CASE("a rest whose start is gone is given up, and does not count against the next message",
+          "[core][session][outbox]") {
+    SegmentPool pool(segment_bytes);
+    Outbox outbox(pool);
+    append(outbox, {"rest"});
+    outbox.consume(1);
+    outbox.give_up_before(1);
+    append(outbox, {"next"});
+    outbox.restart_partial(true);
+    CHECK(outbox.dropped() == 1);
+    for (unsigned cut = 1; cut < limits::cuts_per_message_max; ++cut) {
+        outbox.consume(1);
+        outbox.restart_partial(true);
+    }
+    CHECK(outbox.dropped() == 1);
+    CHECK(offered(outbox) == frame(0, "next"));
     CHECK(adds_up(outbox));
 }

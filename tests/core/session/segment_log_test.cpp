@@ -180,3 +180,40 @@ TEST_CASE("a thousand logs with one small message each stay small", "[core][sess
     readers.clear();
     CHECK(pool.memory_bytes() <= 64 * 4096);
 }
+
+TEST_CASE("a segment that is held counts once however many hold it, until the last lets go", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const SegmentRef usual(append(log, "one").segment);
+    const SegmentRef large(append(log, std::string(10 * segment_bytes, 'x')).segment);
+    CHECK(pool.held_bytes() == 0);
+    SegmentHold first;
+    first.set(usual.get());
+    CHECK(pool.held_bytes() == segment_bytes);
+    {
+        SegmentHold second;
+        second.set(usual.get());
+        CHECK(pool.held_bytes() == segment_bytes);
+        SegmentHold third;
+        third.set(large.get());
+        CHECK(pool.held_bytes() == 11 * segment_bytes);
+        first.reset();
+        CHECK_FALSE(first.is_set());
+        CHECK(pool.held_bytes() == 11 * segment_bytes);
+    }
+    CHECK(pool.held_bytes() == 0);
+    first.reset();
+    CHECK(pool.held_bytes() == 0);
+}
+
+TEST_CASE("a hold that is set to another segment lets go of the first", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const SegmentRef usual(append(log, "one").segment);
+    const SegmentRef large(append(log, std::string(10 * segment_bytes, 'x')).segment);
+    SegmentHold hold;
+    hold.set(usual.get());
+    hold.set(large.get());
+    CHECK(pool.held_bytes() == 10 * segment_bytes);
+    CHECK(usual->holds == 0);
+}

@@ -204,6 +204,30 @@ TEST_CASE("what was sealed is finished when the backlog gives up, and the rest i
     CHECK(line.adds_up());
 }
 
+TEST_CASE("a large sealed message behind a small one counts as sent, also when its run is given up",
+          "[core][session][sender]") {
+    SealedLine line;
+    SegmentPool pool(1024 * 1024);
+    SegmentLog log(pool);
+    const std::string large(200'000, 'x');
+    for (const std::string& wire : {message("t", "one"), message("t", large), message("t", "late")}) {
+        std::memcpy(log.prepare(wire.size()), wire.data(), wire.size());
+        line.outbox.add(log.commit(wire.size()));
+    }
+    line.wire->room = GENERATE(std::size_t{10}, std::size_t{1'000});  // within the first, or the second
+    const bool in_first = line.wire->room == 10;
+    CHECK(line.write() == Sender::Status::full);
+    line.outbox.give_up_before(log.end());
+    CHECK(line.outbox.dropped() == (in_first ? 2U : 1U));
+    CHECK(pool.held_bytes() == (in_first ? 0U : 1024U * 1024U));
+    line.wire->room = test::Wire::no_limit;
+    CHECK(line.write() == Sender::Status::done);
+    CHECK((line.open().messages == "(t|one)" + (in_first ? "" : "(t|" + large + ")")));
+    CHECK(line.outbox.sent() == (in_first ? 1U : 2U));
+    CHECK(pool.held_bytes() == 0);
+    CHECK(line.adds_up());
+}
+
 TEST_CASE("whatever is written, given up and added, sealed messages arrive whole and the counts add up",
           "[core][session][sender]") {
     const unsigned seed = GENERATE(range(1U, 15U));
@@ -248,4 +272,47 @@ TEST_CASE("whatever is written, given up and added, sealed messages arrive whole
     CHECK(std::count(result.messages.begin(), result.messages.end(), '(') ==
           static_cast<std::ptrdiff_t>(line.outbox.sent()));
     CHECK(line.outbox.backlog().empty());
+}
+
+TEST_CASE("a sender knows whether a message is partly written", "[core][session][sender]") {
+    Line line;
+    CHECK_FALSE(line.sender.is_within_message());
+    line.sender.add_raw(as_bytes("greeting"));
+    line.wire->room = 4;
+    CHECK(line.write() == Sender::Status::full);
+    CHECK_FALSE(line.sender.is_within_message());
+    line.sender.begin_messages(nullptr);
+    line.append("t", "first");
+    line.append("t", "second");
+    const std::size_t first = message("t", "first").size();
+    line.wire->room = 4 + first;
+    CHECK(line.write() == Sender::Status::full);
+    CHECK_FALSE(line.sender.is_within_message());
+    line.wire->room = 1;
+    CHECK(line.write() == Sender::Status::full);
+    CHECK(line.sender.is_within_message());
+    line.wire->room = test::Wire::no_limit;
+    CHECK(line.write() == Sender::Status::done);
+    CHECK_FALSE(line.sender.is_within_message());
+}
+
+TEST_CASE("a message that is sealed is partly written with the first of its sealed bytes", "[core][session][sender]") {
+    SealedLine line;
+    REQUIRE(line.sender.add_control(as_bytes(test::ping("x"))));
+    line.append("t", "first");
+    line.append("t", "second");
+    line.wire->room = 0;
+    CHECK(line.write() == Sender::Status::full);
+    CHECK(line.outbox.backlog().is_under_way());
+    CHECK_FALSE(line.sender.is_within_message());
+    std::size_t changes = 0;
+    bool was_within = false;
+    while (line.outbox.sent() < 2) {
+        line.wire->room = 1;
+        (void)line.write();
+        changes += line.sender.is_within_message() != was_within ? 1U : 0U;
+        was_within = line.sender.is_within_message();
+    }
+    CHECK_FALSE(was_within);
+    CHECK(changes == 4);  // into each message, and out of it
 }

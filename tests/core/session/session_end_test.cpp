@@ -118,3 +118,30 @@ TEST_CASE("a session may be closed from inside its own calls", "[core][session]"
     CHECK(h.ended == 1);
     CHECK(h.why == "enough");
 }
+
+TEST_CASE("a session was of no use when it was lost in the middle of all that there was", "[core][session]") {
+    SessionHarness h;
+    h.make_open("DEALER", true);
+    const auto is_cut_in_large_message = [&] {
+        h.wire->room = 100;
+        h.send(std::string(1000, 'x'));
+        h.session->close("lost");
+        CHECK(h.adds_up());
+        return h.session->was_of_use();
+    };
+    SECTION("nothing else") {
+        CHECK_FALSE(is_cut_in_large_message());
+    }
+    SECTION("a message was sent before") {
+        h.send("small");
+        CHECK(is_cut_in_large_message());
+    }
+    SECTION("a message came") {
+        h.receive(frame(0, "heard"));
+        CHECK(is_cut_in_large_message());
+    }
+    SECTION("there was nothing to do") {
+        h.session->close("lost");
+        CHECK(h.session->was_of_use());
+    }
+}

@@ -247,3 +247,80 @@ TEST_CASE("receive within a time ends when its reactor is stopped", "[core][sock
     CHECK_FALSE(bench.router.receive_for(bench.batch, std::chrono::seconds(30)));
     CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
 }
+
+TEST_CASE("receiving in a monitor that is told during receive gives nothing, and spoils nothing", "[core][sockets]") {
+    QueueBench bench;
+    std::size_t inner = 0;
+    bench.router.set_monitor([&](const MonitorEvent& event) {
+        MessageBatch other;
+        while (event.kind == MonitorEventKind::disconnected && bench.router.receive(other)) {
+            inner += other.size();
+        }
+    });
+    RawSession bad = bench.peer("bad");
+    RawSession good = bench.peer("good");
+    bad.peer.send(many(50, 900) + ready("DEALER", "bad"));
+    good.peer.send(message("good", "1"));
+    std::size_t of_bad = 0;
+    std::size_t of_good = 0;
+    CHECK(bench.turn_until([&] {
+        while (bench.router.receive(bench.batch)) {
+            for (const Message message : bench.batch) {
+                if (bench.batch.peer() == "bad") {
+                    of_bad += message.text(0) == std::string(900, 'x') ? 1U : 0U;
+                } else {
+                    of_good += message.text(0) == "good" ? 1U : 0U;
+                }
+            }
+        }
+        return of_bad == 50 && of_good == 1;
+    }));
+    CHECK(inner == 0);
+}
+
+TEST_CASE("a handler that throws before it has received is called again", "[core][sockets]") {
+    QueueBench bench;
+    std::size_t calls = 0;
+    std::size_t received = 0;
+    bench.router.set_on_readable([&] {
+        if (++calls == 1) {
+            throw std::runtime_error("not now");
+        }
+        while (bench.router.receive(bench.batch)) {
+            received += bench.batch.size();
+        }
+    });
+    RawSession peer = bench.peer("peer");
+    peer.peer.send(many(3, 1));
+    std::size_t caught = 0;
+    CHECK(bench.turn_until([&] {
+        try {
+            bench.turn();
+        } catch (const std::runtime_error&) {
+            ++caught;
+        }
+        return received == 3;
+    }));
+    CHECK(caught == 1);
+}
+
+TEST_CASE("the longest time there is can be waited for", "[core][sockets]") {
+    QueueBench bench;
+    RawSession peer = bench.peer("peer");
+    bench.reactor.post([] {});
+    CHECK(bench.reactor.run_for(std::chrono::milliseconds::max()));
+    bench.reactor.post([&] { peer.peer.send(frame(0, "x")); });
+    CHECK(bench.router.receive_for(bench.batch, std::chrono::milliseconds::max()));
+    while (bench.router.send("peer", {std::string(100'000, 'x')}) == SendStatus::sent) {
+    }
+    bool is_done = false;
+    bench.router.close(std::chrono::milliseconds::max(), [&] { is_done = true; });
+    CHECK(bench.turn_until([&] {
+        peer.peer.read();
+        if (peer.peer.at_end()) {
+            peer.peer.close();
+        }
+        return is_done;
+    }));
+    CHECK(bench.router.totals().dropped == 0);
+}

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -70,9 +71,9 @@ TEST_CASE("an option that a socket cannot work with is named, with its value and
                "handshake_time_max is 0 ms; allowed are 1 ms to 86400000 ms"},
         Change{[](auto& o) { o.heartbeat_interval = -1ms; },
                "heartbeat_interval is -1 ms; allowed are 0 ms to 86400000 ms"},
-        Change{[](auto& o) { o.heartbeat_timeout = 0ms; }, "heartbeat_timeout is 0 ms; allowed are 1 ms to 65000 ms"},
+        Change{[](auto& o) { o.heartbeat_timeout = 0ms; }, "heartbeat_timeout is 0 ms; allowed are 10 ms to 65000 ms"},
         Change{[](auto& o) { o.heartbeat_timeout = 65'001ms; },
-               "heartbeat_timeout is 65001 ms; allowed are 1 ms to 65000 ms"},
+               "heartbeat_timeout is 65001 ms; allowed are 10 ms to 65000 ms"},
         Change{[](auto& o) { o.reconnect_first = 0ms; }, "reconnect_first is 0 ms; allowed are 1 ms to 5000 ms"},
         Change{[](auto& o) { o.reconnect_first = 6s; }, "reconnect_first is 6000 ms; allowed are 1 ms to 5000 ms"},
         Change{[](auto& o) { o.reconnect_max = 0ms; }, "reconnect_max is 0 ms; allowed are 1 ms to 86400000 ms"},
@@ -139,4 +140,39 @@ TEST_CASE("a publisher refuses room for 4 GiB, and goes on", "[core][options]") 
     (void)publisher.prepare(topic, 10);
     publisher.commit(10);
     CHECK(publisher.totals().messages == 1);
+}
+
+TEST_CASE("a message without frames is refused, and the next one is sent", "[core][options]") {
+    const Endpoint nobody{Transport::tcp, "127.0.0.1", 9, ""};
+    Reactor reactor;
+    Dealer dealer(reactor, {});
+    CHECK_THROWS_AS((void)dealer.send(std::span<const Bytes>()), std::invalid_argument);
+    dealer.connect(nobody);
+    CHECK_THROWS_WITH((void)dealer.send(std::span<const Bytes>()), "a message has at least one frame");
+    CHECK(dealer.send({"small"}) == SendStatus::sent);
+    Router router(reactor, {});
+    CHECK_THROWS_AS((void)router.send("nobody", std::span<const Bytes>()), std::invalid_argument);
+    router.connect(nobody, "a");
+    CHECK_THROWS_WITH((void)router.send("a", std::span<const Bytes>()), "a message has at least one frame");
+    CHECK(router.send("a", {"small"}) == SendStatus::sent);
+    CHECK(router.totals().matched == 1);
+}
+
+TEST_CASE("a socket that is closed binds and connects no more", "[core][options]") {
+    const Endpoint here{Transport::tcp, "127.0.0.1", 0, ""};
+    const Endpoint nobody{Transport::tcp, "127.0.0.1", 9, ""};
+    Reactor reactor;
+    Router router(reactor, {});
+    router.close(0ms, {});
+    CHECK_THROWS_AS(router.bind(here), std::logic_error);
+    CHECK_THROWS_AS(router.connect(nobody), std::logic_error);
+    CHECK_THROWS_AS(router.connect(nobody, "alias"), std::logic_error);
+    Dealer dealer(reactor, {});
+    dealer.close(0ms, {});
+    CHECK_THROWS_AS(dealer.bind(here), std::logic_error);
+    CHECK_THROWS_AS(dealer.connect(nobody), std::logic_error);
+    Subscriber subscriber(reactor, {});
+    subscriber.close();
+    CHECK_THROWS_AS(subscriber.bind(here), std::logic_error);
+    CHECK_THROWS_AS(subscriber.connect(nobody), std::logic_error);
 }

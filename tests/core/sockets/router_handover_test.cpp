@@ -16,9 +16,9 @@ class HandoverBench : public Bench {
         router.set_monitor(events.handler());
         endpoint = router.bind(fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc), scratch.path()));
     }
-    RawSession join() {
+    RawSession join(std::string_view identity = "same") {
         const std::size_t before = events.count(MonitorEventKind::handshake_done);
-        RawSession session(*this, endpoint, greeting() + ready("DEALER", "same"), hello_of("ROUTER"));
+        RawSession session(*this, endpoint, greeting() + ready("DEALER", identity), hello_of("ROUTER"));
         REQUIRE(turn_until([&] { return events.count(MonitorEventKind::handshake_done) > before; }));
         return session;
     }
@@ -54,6 +54,13 @@ std::string numbered(std::string_view name, std::size_t count, std::size_t body_
 std::size_t count_of(const std::vector<Frames>& messages, std::string_view name) {
     return static_cast<std::size_t>(
         std::count_if(messages.begin(), messages.end(), [&](const Frames& frames) { return frames.at(0) == name; }));
+}
+
+SocketOptions with_little_time() {
+    SocketOptions options;
+    options.heartbeat_interval = std::chrono::milliseconds(20);
+    options.heartbeat_timeout = std::chrono::milliseconds(60);
+    return options;
 }
 
 bool is_by_name(const std::vector<Frames>& messages) {
@@ -147,10 +154,7 @@ TEST_CASE("a handler hears of the newcomer's messages once the older connection 
 }
 
 TEST_CASE("a taken over connection that stays is closed in time, and says when not all was read", "[core][sockets]") {
-    SocketOptions options;
-    options.heartbeat_interval = std::chrono::milliseconds(20);
-    options.heartbeat_timeout = std::chrono::milliseconds(60);
-    HandoverBench bench(options);
+    HandoverBench bench(with_little_time());
     const bool is_taken = GENERATE(true, false);
     RawSession older = bench.join();
     older.peer.send(frame(0, "older"));
@@ -173,4 +177,79 @@ TEST_CASE("of many takeovers in a row only a few older connections stay", "[core
     }
     CHECK(bench.router.send("same", {"newest"}) == SendStatus::sent);
     CHECK(bench.turn_until([&] { return claimants.back().read() == frame(0, "newest"); }));
+}
+
+TEST_CASE("a taken over connection that ends within a message says that not all was read", "[core][sockets]") {
+    HandoverBench bench(with_little_time());
+    RawSession older = bench.join();
+    const std::string bytes = frame(0, std::string(1'000, 'x'));
+    older.peer.send(bytes.substr(0, bytes.size() - 1));
+    RawSession newer = bench.join();
+    REQUIRE(bench.turn_until([&] {
+        newer.peer.send(pong(""));
+        bench.inbox.take();
+        return bench.has_ended(1);
+    }));
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over, not all was read");
+}
+
+TEST_CASE("one that left while it waited for its turn to be read loses nothing", "[core][sockets]") {
+    HandoverBench bench(with_little_time());
+    RawSession first = bench.join();
+    first.peer.send(numbered("1", 10));
+    RawSession second = bench.join();
+    second.peer.send(numbered("2", 10));
+    RawSession third = bench.join();
+    third.peer.send(numbered("3", 10));
+    bench.turn_until([&] { return bench.router.peers().size() == 3; });
+    third.peer.close();
+    REQUIRE(bench.turn_until([&] {
+        (void)bench.router.send("same", {"nobody reads this"});
+        bench.router.flush();
+        return bench.has_ended(2);
+    }));
+    CHECK(bench.turn_until([&] { return bench.inbox.take() == 10 && bench.has_ended(3); }));
+    CHECK(count_of(bench.inbox.messages, "3") == 10);
+    CHECK(adds_up(bench.router.totals()));
+}
+
+TEST_CASE("who takes over from one that has gone still waits for the one before", "[core][sockets]") {
+    HandoverBench bench;
+    RawSession first = bench.join();
+    REQUIRE(first.peer.send(numbered("1", 100, 1'000)));  // wholly on its way
+    RawSession second = bench.join();
+    RawSession third = bench.join();
+    third.peer.send(numbered("3", 10));
+    second.peer.close();
+    REQUIRE(bench.turn_until([&] { return bench.has_ended(1); }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 110; }));
+    CHECK(is_by_name(bench.inbox.messages));
+}
+
+TEST_CASE("connections that were taken over give way to newcomers", "[core][sockets]") {
+    SocketOptions options;
+    options.sessions_max = 3;
+    HandoverBench bench(options);
+    RawSession read = bench.join();
+    RawSession unread = bench.join();
+    unread.peer.send(frame(0, "unread"));
+    RawSession newest = bench.join();
+    bench.turn_until([&] { return bench.inbox.take() == 1; });
+    RawSession other = bench.join("other");
+    CHECK(bench.has_ended(1));
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "too many connections");
+    CHECK(bench.router.send("same", {"x"}) == SendStatus::sent);
+    CHECK(bench.router.send("other", {"x"}) == SendStatus::sent);
+    CHECK(bench.router.totals().connections_refused == 0);
+}
+
+TEST_CASE("an alias is not given the messages of one that had that name before", "[core][sockets]") {
+    HandoverBench bench;
+    RawSession older = bench.join();
+    older.peer.send(frame(0, "older"));
+    RawSession newer = bench.join();
+    newer.peer.close();
+    REQUIRE(bench.turn_until([&] { return bench.has_ended(1); }));
+    CHECK(bench.router.send("same", {"x"}) == SendStatus::unknown_peer);
+    CHECK_THROWS_WITH(bench.router.connect(bench.endpoint, "same"), "the alias is in use: same");
 }

@@ -213,6 +213,76 @@ TEST_CASE("a subscription made while a publisher is away is told when it comes b
     CHECK(inbox.messages == std::vector<Frames>{{"new", "2"}});
 }
 
+TEST_CASE("no subscription is lost at a publisher that does not read, however small the segments", "[core][sockets]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
+    constexpr std::size_t count = 100'000;
+    constexpr std::size_t more = 20'000;
+    PublisherOptions publisher_options;
+    publisher_options.subscriptions_per_peer_max = 2 * count;
+    publisher_options.subscription_bytes_per_peer_max = 100 * count;
+    Bench far;
+    Publisher publisher(far.reactor, publisher_options);
+    SocketOptions options = impatient();
+    options.segment_bytes = 256;
+    options.backlog_bytes_max = 64 * 1024;
+    Bench bench;
+    Subscriber subscriber(bench.reactor, options);
+    for (std::size_t number = 0; number < count; ++number) {
+        subscriber.subscribe(prefix_number(number));
+    }
+    subscriber.connect(publisher.bind(fresh_endpoint(transport, far.scratch.path())));
+    REQUIRE(bench.turn_until([&] {
+        far.turn();
+        return !subscriber.peers().empty();
+    }));
+    for (std::size_t number = count; number < count + more; ++number) {
+        subscriber.subscribe(prefix_number(number));
+        if (number % 1'000 == 0) {
+            bench.turn();
+        }
+    }
+    CHECK(bench.turn_until([&] {
+        far.turn();
+        return publisher.totals().subscriptions == count + more;
+    }));
+    CHECK(subscriber.totals().dropped == 0);
+    CHECK(subscriber.totals().connections_made == 1);
+}
+
+TEST_CASE("a publisher that takes no changes is closed, and told what is wanted when it takes them again",
+          "[core][sockets]") {
+    Bench far;
+    Publisher publisher(far.reactor, {});
+    Bench bench;
+    EventLog events;
+    SocketOptions options = impatient();
+    options.segment_bytes = 256;
+    options.backlog_bytes_max = 64 * 1024;
+    Subscriber subscriber(bench.reactor, options);
+    subscriber.set_monitor(events.handler());
+    subscriber.subscribe("kept");
+    subscriber.connect(publisher.bind(fresh_endpoint(Transport::ipc, far.scratch.path())));
+    REQUIRE(bench.turn_until([&] {
+        far.turn();
+        return publisher.totals().subscriptions == 1;
+    }));
+    const std::string prefix(1'000, 'x');
+    REQUIRE(bench.turn_until([&] {
+        subscriber.subscribe(prefix);
+        subscriber.unsubscribe(prefix);
+        return events.count(MonitorEventKind::disconnected) == 1;
+    }));
+    CHECK(events.detail(MonitorEventKind::disconnected) == "takes no subscriptions");
+    CHECK(events.count(MonitorEventKind::dropped) > 0);
+    subscriber.subscribe("new");
+    CHECK(bench.turn_until([&] {
+        far.turn();
+        return subscriber.peers().size() == 1 && publisher.subscribers().size() == 1 &&
+               publisher.totals().subscriptions == 2;
+    }));
+    CHECK(adds_up(subscriber.totals()));
+}
+
 TEST_CASE("a subscriber that is bound hears publishers that connect", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     SubscriberBench bench({}, transport);
