@@ -45,8 +45,8 @@ inline constexpr std::size_t subscriptions_max = 1'000'000;
 /// Bytes of all different prefixes together, so that a million of the longest kind cannot cost 1 GiB.
 inline constexpr std::size_t subscription_bytes_total_max = 64 * 1024 * 1024;
 
-/// Sessions of one socket, handshaken or not. Each costs a descriptor and about 2 KiB. At the limit a newcomer takes the
-/// place of the oldest handshake, or of a connection whose identity was taken over.
+/// Sessions of one socket, handshaken or not. Each costs a descriptor and about 2 KiB. At the limit a newcomer takes
+/// the place of the oldest handshake, or of a connection whose identity was taken over.
 inline constexpr std::size_t sessions_max = 1'024;
 
 /// Sessions that have not finished their handshake; above it the oldest gives way to the newcomer. Enough for all

@@ -71,8 +71,8 @@ struct MonitorEvent {
 };
 
 /// Called on the reactor's thread. Must not destroy the socket. A receive() that is called within another one of the
-/// same socket gives nothing. What it throws leaves the reactor from a later handler, so that the socket is as if it had
-/// not thrown.
+/// same socket gives nothing. What it throws leaves the reactor from a later handler, so that the socket is as if it
+/// had not thrown.
 using MonitorHandler = std::function<void(const MonitorEvent&)>;
 
 /// Counts of one socket since it was made. The four below `matched` sum over all peers, those that have left included.
