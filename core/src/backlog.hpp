@@ -21,9 +21,8 @@ namespace telegate {
 /// give_up_before(): up to rest_bytes_max of it are copied aside, of a larger one the segment is held.
 ///
 /// Threads: the log's.
-/// Limits:  runs_max runs, besides one that is held; add() gives up the oldest run beyond that. The bytes are the
-/// log's,
-///          bounded by the owner calling give_up_before(), and looking at SegmentPool::held_bytes().
+/// Limits:  runs_max runs, besides one that is held; add() gives up the oldest run beyond that. The log's bytes are
+///          bounded by the owner, which calls give_up_before() and looks at SegmentPool::held_bytes().
 /// Failure: add(), consume() and give_up_before() may throw std::bad_alloc.
 class Backlog {
   public:
