@@ -26,6 +26,7 @@ if(TELEGATE_COVERAGE)
 endif()
 if(TELEGATE_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  add_link_options(-Werror=odr)  # two rooms with one name for two things show here only
 endif()
 
 find_program(TELEGATE_CCACHE ccache)

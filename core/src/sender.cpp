@@ -95,7 +95,7 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
         for (std::size_t i = 0; i < count; ++i) {
             offered += parts[i].bytes;
         }
-        const WriteResult result = stream.write(std::span(parts).first(count));
+        const StreamWrite result = stream.write(std::span(parts).first(count));
         if (result.status == IoStatus::would_block) {
             return Status::full;
         }

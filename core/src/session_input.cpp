@@ -36,7 +36,7 @@ void Session::read_handshake() {
 
 /// One piece. False when none has come; then the stream waits, or the session has ended.
 bool Session::read() {
-    const ReadResult result = stream_->read(input_);
+    const StreamRead result = stream_->read(input_);
     switch (result.status) {
         case IoStatus::ok:
             TELEGATE_ASSERT(result.bytes > 0);

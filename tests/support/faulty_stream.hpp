@@ -90,7 +90,7 @@ class FaultyStream final : public Stream {
     void wait_readable() override { wire_->waits_readable = true; }
     void wait_writable() override { wire_->waits_writable = true; }
 
-    [[nodiscard]] WriteResult write(std::span<const StreamPart> parts) override {
+    [[nodiscard]] StreamWrite write(std::span<const StreamPart> parts) override {
         const IoStatus status = wire_->begin_operation();
         if (status != IoStatus::ok) {
             return {status, 0, wire_->error};
@@ -110,7 +110,7 @@ class FaultyStream final : public Stream {
         return {taken == 0 ? IoStatus::would_block : IoStatus::ok, taken, 0};
     }
 
-    [[nodiscard]] ReadResult read(Input& input) override {
+    [[nodiscard]] StreamRead read(Input& input) override {
         const IoStatus status = wire_->begin_operation();
         if (status != IoStatus::ok) {
             return {status, 0, wire_->error};

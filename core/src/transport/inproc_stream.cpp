@@ -81,7 +81,7 @@ bool InprocStream::can_write() noexcept {
     return finished >= in_flight_.count_for_half(bytes_in_flight_max) || out_.is_reader_gone();
 }
 
-WriteResult InprocStream::write(std::span<const StreamPart> parts) {
+StreamWrite InprocStream::write(std::span<const StreamPart> parts) {
     TELEGATE_ASSERT(!parts.empty());
     reclaim();
     if (out_.is_reader_gone()) {
@@ -138,7 +138,7 @@ bool InprocStream::put(const StreamPart& part, Copies& copies) {
     return true;
 }
 
-ReadResult InprocStream::read(Input& input) {
+StreamRead InprocStream::read(Input& input) {
     if (lent_bytes_ > 0) {
         if (!input.unread().empty()) {
             (void)input.room();  // moves the beginning of a message out of what goes back

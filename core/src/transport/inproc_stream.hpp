@@ -28,8 +28,8 @@ class InprocStream final : public Stream {
     void wait_readable() override;
     void wait_writable() override;
 
-    [[nodiscard]] WriteResult write(std::span<const StreamPart> parts) override;
-    [[nodiscard]] ReadResult read(Input& input) override;
+    [[nodiscard]] StreamWrite write(std::span<const StreamPart> parts) override;
+    [[nodiscard]] StreamRead read(Input& input) override;
     void end_writing() noexcept override;
 
     /// What the peer is not done with. Asking also lets go of what it is done with, so that an idle connection that is

@@ -173,11 +173,11 @@ SocketAddress ipc_address(const Endpoint& endpoint) {
     SocketAddress address;
     auto& name = address.as<sockaddr_un>();
     const std::string& path = endpoint.path;
-    if (path.empty() || path == "@" || path.find('\0') != std::string::npos) {
-        fail(EINVAL, to_string(endpoint));
-    }
     if (path.size() >= sizeof name.sun_path) {
         fail(ENAMETOOLONG, to_string(endpoint));
+    }
+    if (path.empty() || path == "@" || path.find('\0') != std::string::npos) {
+        fail(EINVAL, to_string(endpoint));
     }
     name.sun_family = AF_UNIX;
     std::memcpy(name.sun_path, path.data(), path.size());

@@ -30,7 +30,7 @@ void SocketStream::watch(std::function<void()> on_readable, std::function<void()
     watch_ = std::make_unique<Watch>(reactor_, descriptor_.get(), std::move(on_readable), std::move(on_writable));
 }
 
-WriteResult SocketStream::write(std::span<const StreamPart> parts) {
+StreamWrite SocketStream::write(std::span<const StreamPart> parts) {
     TELEGATE_ASSERT(!parts.empty());
     std::array<iovec, parts_per_write_max> vectors;
     const std::size_t count = std::min(parts.size(), vectors.size());
@@ -55,7 +55,7 @@ WriteResult SocketStream::write(std::span<const StreamPart> parts) {
     }
 }
 
-ReadResult SocketStream::read(Input& input) {
+StreamRead SocketStream::read(Input& input) {
     const std::span<std::byte> room = input.room();
     while (true) {
         const ssize_t got = ::recv(descriptor_.get(), room.data(), room.size(), MSG_DONTWAIT);

@@ -27,8 +27,8 @@ class SocketStream final : public Stream {
     void wait_readable() override { watch_->wait_readable(); }
     void wait_writable() override { watch_->wait_writable(); }
 
-    [[nodiscard]] WriteResult write(std::span<const StreamPart> parts) override;
-    [[nodiscard]] ReadResult read(Input& input) override;
+    [[nodiscard]] StreamWrite write(std::span<const StreamPart> parts) override;
+    [[nodiscard]] StreamRead read(Input& input) override;
     void end_writing() noexcept override;
 
     [[nodiscard]] std::size_t unacknowledged_bytes() const noexcept override;

@@ -26,13 +26,13 @@ struct StreamPart {
     Segment* segment = nullptr;
 };
 
-struct WriteResult {
+struct StreamWrite {
     IoStatus status = IoStatus::ok;  // ok: `bytes` were taken, at least one; fewer than offered means wait_writable()
     std::size_t bytes = 0;
     int error = 0;  // errno value, with IoStatus::error
 };
 
-struct ReadResult {
+struct StreamRead {
     IoStatus status = IoStatus::ok;
     std::size_t bytes = 0;  // that input has more than before
     int error = 0;
@@ -54,9 +54,9 @@ class Stream {
     virtual void wait_readable() = 0;
     virtual void wait_writable() = 0;
 
-    [[nodiscard]] virtual WriteResult write(std::span<const StreamPart> parts) = 0;
+    [[nodiscard]] virtual StreamWrite write(std::span<const StreamPart> parts) = 0;
     /// Adds what has arrived to `input`: one piece, as much as there is room for.
-    [[nodiscard]] virtual ReadResult read(Input& input) = 0;
+    [[nodiscard]] virtual StreamRead read(Input& input) = 0;
     /// Nothing more will be written; what was written still arrives, then the peer reads the end.
     virtual void end_writing() noexcept = 0;
 

@@ -25,8 +25,8 @@ struct Fixture {
         const Slice slice = log.commit(text.size());
         return {slice.segment->bytes.get() + slice.begin, text.size(), slice.segment};
     }
-    WriteResult write(const StreamPart& part) { return pair.accepted->write({&part, 1}); }
-    WriteResult write_in_segment(std::string_view text) { return write(add(text)); }
+    StreamWrite write(const StreamPart& part) { return pair.accepted->write({&part, 1}); }
+    StreamWrite write_in_segment(std::string_view text) { return write(add(text)); }
     /// Whole segments written, each let go of, until the stream takes no more.
     std::size_t fill() {
         std::size_t bytes = 0;

@@ -63,7 +63,7 @@ class Talker {
     void write() {
         for (int count = 0; count < 50 && !is_sent() && !has_failed; ++count) {
             const StreamPart part = make_part();
-            const WriteResult result = stream_->write({&part, 1});
+            const StreamWrite result = stream_->write({&part, 1});
             sent_ += result.bytes;
             has_failed = result.status == IoStatus::error;
             if (result.status == IoStatus::would_block) {
@@ -79,7 +79,7 @@ class Talker {
 
     void read() {
         for (int count = 0; count < 50; ++count) {
-            const ReadResult result = stream_->read(input_);
+            const StreamRead result = stream_->read(input_);
             if (result.status != IoStatus::ok) {
                 has_ended = result.status == IoStatus::end;
                 break;

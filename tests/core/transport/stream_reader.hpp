@@ -39,7 +39,7 @@ class StreamReader {
     [[nodiscard]] Input& input() noexcept { return input_; }
 
     std::string received;
-    ReadResult last;
+    StreamRead last;
 
   private:
     Stream& stream_;
@@ -48,7 +48,7 @@ class StreamReader {
 };
 
 /// Writes bytes that last during the call only.
-inline WriteResult write_text(Stream& stream, std::string_view text) {
+inline StreamWrite write_text(Stream& stream, std::string_view text) {
     const StreamPart part{reinterpret_cast<const std::byte*>(text.data()), text.size(), nullptr};
     return stream.write({&part, 1});
 }

@@ -38,7 +38,7 @@ struct Pair {
 std::size_t fill(Stream& stream) {
     std::size_t written = 0;
     while (true) {
-        const WriteResult result = write_text(stream, pattern(10'000, written));
+        const StreamWrite result = write_text(stream, pattern(10'000, written));
         if (result.status != IoStatus::ok) {
             CHECK(result.status == IoStatus::would_block);
             return written;
@@ -68,7 +68,7 @@ TEST_CASE("several parts arrive in order, however many", "[core][transport]") {
     }
     std::size_t written = 0;
     while (written < text.size()) {
-        const WriteResult result = p.pair.accepted->write(std::span(parts).subspan(written / 5));
+        const StreamWrite result = p.pair.accepted->write(std::span(parts).subspan(written / 5));
         REQUIRE(result.status == IoStatus::ok);
         REQUIRE(result.bytes % 5 == 0);
         written += result.bytes;
@@ -101,7 +101,7 @@ TEST_CASE("nothing is lost or mixed up while both ends work in pieces", "[core][
     std::size_t written = 0;
     CHECK(p.turn_until([&] {
         while (written < text.size()) {
-            const WriteResult result = write_text(*p.pair.accepted, std::string_view(text).substr(written, 100'000));
+            const StreamWrite result = write_text(*p.pair.accepted, std::string_view(text).substr(written, 100'000));
             written += result.bytes;
             if (result.status != IoStatus::ok) {
                 break;
@@ -160,7 +160,7 @@ TEST_CASE("what a stream wrote before it went arrives, then the end", "[core][tr
 TEST_CASE("writing to a peer that has gone is an error, sooner or later, and no signal", "[core][transport]") {
     Pair p;
     p.pair.connected.reset();
-    WriteResult result;
+    StreamWrite result;
     CHECK(p.turn_until([&] {
         result = write_text(*p.pair.accepted, "x");
         return result.status == IoStatus::error;
