@@ -11,7 +11,7 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t ring_runs_first = 4;
-constexpr std::size_t ring_runs_kept = 64;  // a larger ring is given back when it is empty
+constexpr std::size_t ring_runs_kept = 64;  // a larger ring that is empty becomes smaller, when it was little used
 
 }  // namespace
 
@@ -37,6 +37,7 @@ std::uint64_t Backlog::add_run(const Slice& message) {
         resize_ring(ring_.size() * 2);
     }
     Run& fresh = run(size_++);
+    most_ = std::max(most_, size_);
     fresh.segment = SegmentRef(message.segment);
     fresh.begin = message.begin;
     fresh.end = message.end;
@@ -117,13 +118,15 @@ std::uint64_t Backlog::consume_within(Run& head, std::size_t bytes) noexcept {
 
 std::uint64_t Backlog::give_up_before(std::uint64_t position) {
     std::uint64_t given_up = 0;
-    for (;;) {
-        const std::size_t oldest = hold_.is_set() ? 1 : 0;
-        if (size_ <= oldest || run(oldest).segment->start + run(oldest).begin >= position) {
-            return given_up;
-        }
+    for (auto oldest = oldest_position(); oldest && *oldest < position; oldest = oldest_position()) {
         given_up += give_up_oldest_run();
     }
+    return given_up;
+}
+
+std::optional<std::uint64_t> Backlog::oldest_position() const noexcept {
+    const std::size_t oldest = hold_.is_set() ? 1 : 0;
+    return size_ > oldest ? std::optional(run(oldest).segment->start + run(oldest).begin) : std::nullopt;
 }
 
 /// The oldest that is not held.
@@ -262,8 +265,11 @@ void Backlog::resize_ring(std::size_t runs) {
 }
 
 void Backlog::shrink_if_empty() {
-    if (size_ == 0 && ring_.size() > ring_runs_kept) {
-        resize_ring(ring_runs_first);
+    if (size_ > 0 || ring_.size() <= ring_runs_kept) {
+        return;
+    }
+    if (std::exchange(most_, 0) <= ring_.size() / 4) {
+        resize_ring(ring_.size() / 2);
     }
 }
 

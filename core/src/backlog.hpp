@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/assert.hpp"
 #include "segment_log.hpp"
 #include "transport/stream.hpp"
 
@@ -43,6 +44,16 @@ class Backlog {
         return add_run(message);
     }
 
+    /// `messages` more, which follow the last one in its segment.
+    void extend(const Slice& added, std::uint64_t messages) noexcept {
+        TELEGATE_ASSERT(size_ > 0 && run(size_ - 1).segment.get() == added.segment &&
+                        run(size_ - 1).end == added.begin);
+        run(size_ - 1).end = added.end;
+        run(size_ - 1).messages += static_cast<std::uint32_t>(messages);
+        messages_ += messages;
+        bytes_ += added.end - added.begin;
+    }
+
     /// Fills `out` with what is to be sent next and returns how many entries it used. Beginning at a message boundary,
     /// except when at_boundary() is false: then the first entry is the rest of what is under way. Every entry ends
     /// with a message.
@@ -65,6 +76,8 @@ class Backlog {
     /// Gives up the message that comes next; nothing is under way, and there is one. Returns how many: one.
     std::uint64_t give_up_first_message() noexcept;
 
+    /// Where the first run begins that give_up_before() could give up; nullopt for none.
+    [[nodiscard]] std::optional<std::uint64_t> oldest_position() const noexcept;
     /// Where the segment lies in the log that is held; nullopt for none.
     [[nodiscard]] std::optional<std::uint64_t> held_position() const noexcept;
     [[nodiscard]] bool is_under_way() const noexcept { return !at_boundary() || claimed_ > 0; }
@@ -76,6 +89,8 @@ class Backlog {
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] bool has_run() const noexcept { return size_ < runs_max_; }
+    /// Runs that add() can begin before it gives up any.
+    [[nodiscard]] std::size_t runs_left() const noexcept { return size_ < runs_max_ ? runs_max_ - size_ : 0; }
 
   private:
     struct Run {
@@ -105,6 +120,7 @@ class Backlog {
     std::vector<Run> ring_;  // a power of two
     std::size_t first_ = 0;
     std::size_t size_ = 0;
+    std::size_t most_ = 0;         // runs at once, since it was last empty
     std::size_t partial_ = 0;      // bytes already sent of the first message of the first run
     std::size_t claimed_ = 0;      // bytes from the front
     SegmentHold hold_;             // of the first run, which has only what is under way then

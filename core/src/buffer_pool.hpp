@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -8,12 +9,18 @@ namespace telegate {
 
 /// Receive buffers of one size that sessions borrow while they have something unread, so that idle peers cost none.
 ///
-/// Threads: one. Limits: keeps spare_max buffers; any number may be out. Failure: take() may throw std::bad_alloc.
+/// Threads: one.
+/// Limits:  keeps spare_max buffers, or fewer that have spare_bytes_max together, one at least; any number may be out.
+/// Failure: take() may throw std::bad_alloc.
 class BufferPool {
   public:
     using Buffer = std::unique_ptr<std::byte[]>;
 
-    explicit BufferPool(std::size_t buffer_bytes) : buffer_bytes_(buffer_bytes) { spare_.reserve(spare_max); }
+    explicit BufferPool(std::size_t buffer_bytes)
+        : buffer_bytes_(buffer_bytes),
+          spare_count_max_(std::clamp(spare_bytes_max / buffer_bytes, std::size_t{1}, spare_max)) {
+        spare_.reserve(spare_count_max_);
+    }
 
     [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
     [[nodiscard]] Buffer take() {
@@ -25,15 +32,17 @@ class BufferPool {
         return buffer;
     }
     void give_back(Buffer buffer) noexcept {
-        if (spare_.size() < spare_max) {
+        if (spare_.size() < spare_count_max_) {
             spare_.push_back(std::move(buffer));
         }
     }
 
   private:
     static constexpr std::size_t spare_max = 4;
+    static constexpr std::size_t spare_bytes_max = 1024 * 1024;
 
     const std::size_t buffer_bytes_;
+    const std::size_t spare_count_max_;
     std::vector<Buffer> spare_;
 };
 

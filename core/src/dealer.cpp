@@ -30,7 +30,14 @@ struct Dealer::State {
     void ended(const Session& session);
     /// send() may go on.
     void unblock();
-    [[nodiscard]] SendStatus send(std::span<const Bytes> frames);
+    /// To the one whose turn it is, in few steps. False, and nothing is done, when it takes more than that.
+    template <class Frames>
+    [[nodiscard, gnu::noinline]] bool send_on(const Frames& frames) noexcept;
+    /// Out of line, so that Dealer::send() stays short.
+    [[nodiscard, gnu::noinline]] SendStatus send(std::span<const Bytes> frames);
+    [[nodiscard, gnu::noinline]] SendStatus send(std::initializer_list<std::string_view> frames) {
+        return send(FrameList(frames).frames());
+    }
 
     const SocketOptions options;
     FairQueue queue;
@@ -97,6 +104,18 @@ void Dealer::State::unblock() {
     }
 }
 
+template <class Frames>
+bool Dealer::State::send_on(const Frames& frames) noexcept {
+    if (next >= destinations.size()) {
+        next = 0;
+    }
+    if (is_closing || destinations.empty() || !destinations[next].route.send_on(frames)) {
+        return false;
+    }
+    ++next;
+    return true;
+}
+
 SendStatus Dealer::State::send(std::span<const Bytes> frames) {
     check_frames(frames);
     for (std::size_t tried = 0; tried < destinations.size() && !is_closing; ++tried) {
@@ -127,11 +146,11 @@ bool Dealer::disconnect(const Endpoint& endpoint) {
 }
 
 SendStatus Dealer::send(std::span<const Bytes> frames) {
-    return state_->send(frames);
+    return state_->send_on(frames) ? SendStatus::sent : state_->send(frames);
 }
 
 SendStatus Dealer::send(std::initializer_list<std::string_view> frames) {
-    return state_->send(FrameList(frames).frames());
+    return state_->send_on(frames) ? SendStatus::sent : state_->send(frames);
 }
 
 void Dealer::flush() {

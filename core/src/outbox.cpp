@@ -2,7 +2,6 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "zmtp/frame.hpp"
 
 #include <cstring>
 
@@ -10,37 +9,22 @@ namespace telegate {
 
 Outbox::Outbox(SegmentPool& pool) : log_(pool, SegmentLog::First::small), backlog_(limits::backlog_runs_max) {}
 
-std::size_t Outbox::wire_bytes(std::span<const Bytes> frames) noexcept {
-    std::size_t bytes = 0;
-    for (const Bytes frame : frames) {
-        bytes += zmtp::frame_header_bytes(frame.size()) + frame.size();
-    }
-    return bytes;
-}
-
 void Outbox::append(std::span<const Bytes> frames) {
     TELEGATE_ASSERT(!frames.empty());
+    settle();
     std::byte* const begin = log_.prepare(wire_bytes(frames));
-    std::byte* out = begin;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const Bytes frame = frames[i];
-        const std::uint8_t flags = i + 1 < frames.size() ? zmtp::frame_flag::more : std::uint8_t{0};
-        out += zmtp::write_frame_header(out, flags, frame.size());
-        if (!frame.empty()) {  // an empty one may have no address
-            std::memcpy(out, frame.data(), frame.size());
-            out += frame.size();
-        }
-    }
-    add(log_.commit(static_cast<std::size_t>(out - begin)));
+    add(log_.commit(static_cast<std::size_t>(write_frames(begin, frames) - begin)));
 }
 
 void Outbox::append_wire(Bytes wire) {
     TELEGATE_ASSERT(!wire.empty());
+    settle();
     std::memcpy(log_.prepare(wire.size()), wire.data(), wire.size());
     add(log_.commit(wire.size()));
 }
 
 bool Outbox::has_room(std::size_t message_bytes, std::size_t bytes_max) noexcept {
+    settle();
     const bool room = backlog_.empty() || (message_bytes <= bytes_max &&
                                            backlog_.bytes() <= bytes_max - message_bytes && backlog_.has_run());
     refused_ = refused_ || !room;
@@ -48,6 +32,7 @@ bool Outbox::has_room(std::size_t message_bytes, std::size_t bytes_max) noexcept
 }
 
 std::uint64_t Outbox::consume(std::size_t bytes) {
+    settle();
     const std::uint64_t completed = backlog_.consume(bytes);
     sent_ += completed;
     cuts_ = completed > 0 ? 0 : cuts_;
@@ -56,17 +41,20 @@ std::uint64_t Outbox::consume(std::size_t bytes) {
 }
 
 void Outbox::give_up_before(std::uint64_t log_position) {
+    settle();
     dropped_ += backlog_.give_up_before(log_position);
     release_if_empty();
 }
 
 void Outbox::give_up_all() noexcept {
+    settle();
     dropped_ += backlog_.give_up_all();
     cuts_ = 0;
     release_if_empty();
 }
 
 void Outbox::restart_partial(bool was_cut) noexcept {
+    settle();
     const std::uint64_t given_up = backlog_.restart();
     dropped_ += given_up;
     cuts_ = given_up > 0 || backlog_.empty() ? 0 : cuts_ + (was_cut ? 1 : 0);

@@ -22,7 +22,8 @@ namespace telegate {
 /// In what the sockets differ.
 struct PeerTableOptions {
     zmtp::SocketType socket_type = zmtp::SocketType::pub;
-    std::size_t receive_buffer_bytes = 256 * 1024;
+    /// Whatever the options say; for a socket that is sent little.
+    std::size_t receive_buffer_bytes_max = SIZE_MAX;
     /// Whether what waits for a connected endpoint outlives the connection (DEALER, and ROUTER with an alias).
     bool keep_outbox = false;
 };

@@ -46,7 +46,7 @@ PeerTable::State::State(Reactor& reactor_in, const SocketOptions& options_in, Pe
       table_options(table_in),
       tick_time(tick_time_for(options)),
       segments(options.segment_bytes),
-      buffers(table_in.receive_buffer_bytes),
+      buffers(std::min(options.receive_buffer_bytes, table_in.receive_buffer_bytes_max)),
       events(std::move(events_in)),
       context{reactor,
               options,

@@ -1,13 +1,12 @@
 #include "core/publisher.hpp"
 
 #include "peer_table.hpp"
+#include "publish_log.hpp"
 #include "subscription_index.hpp"
 #include "topic_table.hpp"
-#include "watch.hpp"
 #include "zmtp/frame.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -16,14 +15,16 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t receive_buffer_bytes = 64 * 1024;
+constexpr std::size_t segment_bytes_min = 256;
 constexpr std::size_t subscriptions_shown_max = 16;
-constexpr std::string_view reads_too_slowly = "reads too slowly";
 
 PublisherOptions within_bounds(PublisherOptions options) {
     check_options(options);
     options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
     // Otherwise a sender that never turns the loop would lose what fast subscribers could have had.
     options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
+    // A slow subscriber loses whole segments.
+    options.segment_bytes = std::min(options.segment_bytes, std::max(segment_bytes_min, options.backlog_bytes_max / 4));
     return options;
 }
 
@@ -52,19 +53,21 @@ struct Publisher::State {
     void subscribe(Session& session, std::string_view prefix);
     void cancel(Session& session, std::string_view prefix);
 
-    [[nodiscard]] Topic& fresh(TopicId id);
-    void find_readers(Topic& topic);
-    [[nodiscard]] std::byte* start_message(Topic& topic, std::size_t payload_bytes_max);
-    void finish_message(std::size_t payload_bytes);
-    void enforce_backlog_limit();
-    void enforce_held_limit();
-    void close_too_slow();
+    void make_stale(std::string_view prefix) noexcept;
+    Topic& freshen(Topic& topic) {
+        if (!topics.is_fresh(topic)) {
+            find_readers(topic);
+        }
+        return topic;
+    }
+    [[gnu::noinline]] void find_readers(Topic& topic);
+    /// Out of line, so that Publisher::send() stays short.
+    [[gnu::noinline]] void send(Topic& topic, std::string_view payload);
 
     const PublisherOptions options;
+    Tail tail;  // outlives the sessions, whose outboxes look at it
     PeerTable peers;
-    std::vector<std::uint64_t> too_slow;  // session ids, of those that enforce_held_limit() cut off
-    Later later_close;                    // of these; not from within send(): a monitor that hears of it may well send
-    SegmentLog log;
+    PublishLog log;
     SubscriptionIndex index;
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
     std::vector<Session*> sessions_by_key;
@@ -72,27 +75,14 @@ struct Publisher::State {
     MessageBatch batch;
     std::size_t absorbed = 0;  // messages of the batch that were looked at
     std::vector<SubscriberKey> found;
-    std::uint64_t messages = 0;
     std::uint64_t subscriptions_refused = 0;
-
-    // Between start_message() and finish_message().
-    Topic* topic = nullptr;
-    std::byte* room = nullptr;
-    std::size_t payload_header_bytes = 0;
-
-    const std::uint64_t& flushes;
-    std::uint64_t flushes_seen = 0;
-    std::size_t unflushed_bytes = 0;
-    std::uint64_t segments_seen = 0;
 };
 
 Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
     : options(within_bounds(std::move(options_in))),
       peers(reactor, options, {zmtp::SocketType::pub, receive_buffer_bytes, false}, events()),
-      later_close(reactor, [this] { close_too_slow(); }),
-      log(peers.segments()),
-      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
-      flushes(peers.flushes()) {}
+      log(reactor, peers, tail, options),
+      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}) {}
 
 SessionEvents Publisher::State::events() {
     SessionEvents events;
@@ -120,6 +110,7 @@ void Publisher::State::opened(Session& session) {
     sessions_by_key.resize(std::max(sessions_by_key.size(), place + 1));
     sessions_by_key[place] = &session;
     keys.emplace(session.id(), key);
+    log.join(session);
 }
 
 void Publisher::State::ended(const Session& session) {
@@ -127,7 +118,7 @@ void Publisher::State::ended(const Session& session) {
     if (key == keys.end()) {
         return;  // it never got as far as subscribing
     }
-    index.remove_subscriber(key->second, [this](std::string_view prefix) { topics.make_stale(prefix); });
+    index.remove_subscriber(key->second, [this](std::string_view prefix) { make_stale(prefix); });
     sessions_by_key[static_cast<std::size_t>(key->second)] = nullptr;
     keys.erase(key);
 }
@@ -167,127 +158,44 @@ void Publisher::State::subscribe(Session& session, std::string_view prefix) {
     if (result == SubscriptionIndex::Insert::refused) {
         ++subscriptions_refused;
     } else if (result == SubscriptionIndex::Insert::added) {
-        topics.make_stale(prefix);
+        make_stale(prefix);
         peers.tell(MonitorEventKind::subscribed, session, prefix);
     }
 }
 
 void Publisher::State::cancel(Session& session, std::string_view prefix) {
     if (index.erase(keys.at(session.id()), prefix)) {
-        topics.make_stale(prefix);
+        make_stale(prefix);
         peers.tell(MonitorEventKind::unsubscribed, session, prefix);
     }
 }
 
-inline Topic& Publisher::State::fresh(TopicId id) {
-    Topic& wanted = topics[id];
-    if (!topics.is_fresh(wanted)) {
-        find_readers(wanted);
-    }
-    return wanted;
+void Publisher::State::make_stale(std::string_view prefix) noexcept {
+    log.settle();  // it relies on the readers staying the same
+    topics.make_stale(prefix);
 }
 
-void Publisher::State::find_readers(Topic& stale) {
-    topics.set_fresh(stale);
-    stale.readers.clear();
-    stale.marked_at = 0;
-    if (peers.is_closing()) {
-        return;
-    }
+void Publisher::State::find_readers(Topic& topic) {
+    auto readers = std::make_shared<ReaderSet>();
     found.clear();
-    index.match(stale.name, found);
+    if (!peers.is_closing()) {
+        index.match(topic.name, found);
+    }
+    std::sort(found.begin(), found.end());  // so that equal sets look the same
     for (const SubscriberKey key : found) {
         Session* session = sessions_by_key[static_cast<std::size_t>(key)];
-        stale.readers.push_back({session, session->outbox().get()});
+        readers->sessions.push_back(session);
+        readers->outboxes.push_back(session->outbox().get());
     }
+    topic.readers = std::move(readers);
+    topics.set_fresh(topic);
 }
 
-inline std::byte* Publisher::State::start_message(Topic& wanted, std::size_t payload_bytes_max) {
-    topic = &wanted;
-    const std::size_t topic_bytes = wanted.frame.size();
-    payload_header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
-    room = log.prepare(topic_bytes + payload_header_bytes + payload_bytes_max);
-    if (segments_seen != log.segments_opened()) {
-        enforce_backlog_limit();
-    }
-    std::memcpy(room, wanted.frame.data(), topic_bytes);
-    return room + topic_bytes + payload_header_bytes;
-}
-
-inline void Publisher::State::finish_message(std::size_t payload_bytes) {
-    const std::size_t topic_bytes = topic->frame.size();
-    std::byte* header = room + topic_bytes;
-    const std::size_t header_bytes = zmtp::write_frame_header(header, 0, payload_bytes);
-    if (header_bytes != payload_header_bytes) {  // shorter than it might have been: close the gap
-        std::memmove(header + header_bytes, header + payload_header_bytes, payload_bytes);
-    }
-    ++messages;
-    const Slice message = log.commit(topic_bytes + header_bytes + payload_bytes);
-    if (!topics.is_fresh(*topic)) {  // somebody came or went since start_message()
-        find_readers(*topic);
-    }
-    for (const Reader& reader : topic->readers) {
-        reader.outbox->add(message);
-    }
-    if (flushes_seen != flushes) {
-        flushes_seen = flushes;
-        unflushed_bytes = 0;
-    }
-    unflushed_bytes += message.end - message.begin;
-    if (topic->marked_at != flushes) {  // once per topic and batch, not per message
-        topic->marked_at = flushes;
-        for (const Reader& reader : topic->readers) {
-            peers.mark(*reader.session);
-        }
-    }
-}
-
-/// A segment was opened: whoever is too far behind gives up what lies before the limit.
-void Publisher::State::enforce_backlog_limit() {
-    segments_seen = log.segments_opened();
-    if (log.end() <= options.backlog_bytes_max) {
-        return;
-    }
-    for (const auto& session : peers.sessions()) {
-        session->outbox()->give_up_before(log.end() - options.backlog_bytes_max);
-    }
-    enforce_held_limit();
-}
-
-/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind are cut off
-/// at once, however long this turn lasts; never those who are in the latest of these messages, or a single one over the
-/// limit would reach nobody.
-void Publisher::State::enforce_held_limit() {
-    const std::size_t held_bytes_max = std::max(limits::held_bytes_max, options.backlog_bytes_max);
-    while (peers.segments().held_bytes() > held_bytes_max) {
-        Session* farthest = nullptr;
-        std::uint64_t first = 0;
-        std::uint64_t last = 0;
-        for (const auto& session : peers.sessions()) {
-            const auto position = session->outbox()->backlog().held_position();
-            if (!position) {
-                continue;
-            }
-            last = std::max(last, *position);
-            if (farthest == nullptr || *position < first) {
-                farthest = session.get();
-                first = *position;
-            }
-        }
-        if (farthest == nullptr || first == last) {
-            return;
-        }
-        too_slow.push_back(farthest->id());
-        later_close.ask();
-        farthest->cut_off();
-    }
-}
-
-void Publisher::State::close_too_slow() {
-    for (const std::uint64_t id : std::exchange(too_slow, {})) {
-        if (Session* session = peers.find(id)) {
-            session->close(reads_too_slowly);
-        }
+void Publisher::State::send(Topic& topic, std::string_view payload) {
+    if (freshen(topic).readers->sessions.empty()) {
+        log.skip();
+    } else {
+        log.send(topic, payload);
     }
 }
 
@@ -321,37 +229,33 @@ TopicId Publisher::intern(std::string_view topic) {
 }
 
 bool Publisher::wanted(TopicId topic) {
-    return !state_->fresh(topic).readers.empty();
+    return !state_->freshen(state_->topics[topic]).readers->sessions.empty();
+}
+
+bool Publisher::has_room(std::size_t payload_bytes) const {
+    const std::size_t wire_bytes = zmtp::frame_header_bytes(payload_bytes) + payload_bytes;
+    return state_->log.has_room(state_->topics.frame_bytes_max() + wire_bytes);
 }
 
 void Publisher::send(TopicId id, std::string_view payload) {
     State& state = *state_;
-    Topic& topic = state.fresh(id);
-    if (topic.readers.empty()) {
-        return skip();
-    }
-    std::byte* room = state.start_message(topic, payload.size());
-    if (!payload.empty()) {
-        std::memcpy(room, payload.data(), payload.size());
-    }
-    state.finish_message(payload.size());
-    if (state.unflushed_bytes >= state.options.flush_bytes) {
-        state.peers.flush();
-    } else {
-        state.peers.flush_soon();
+    Topic& topic = state.topics[id];
+    if (!state.log.send_short_on(topic, payload)) {
+        state.send(topic, payload);
     }
 }
 
 char* Publisher::prepare(TopicId topic, std::size_t payload_bytes_max) {
-    return reinterpret_cast<char*>(state_->start_message(state_->fresh(topic), payload_bytes_max));
+    return reinterpret_cast<char*>(state_->log.prepare(state_->freshen(state_->topics[topic]), payload_bytes_max));
 }
 
 void Publisher::commit(std::size_t payload_bytes) {
-    state_->finish_message(payload_bytes);
+    state_->freshen(state_->log.prepared());  // somebody may have come or gone since prepare()
+    state_->log.commit(payload_bytes);
 }
 
 void Publisher::skip() {
-    ++state_->messages;
+    state_->log.skip();
 }
 
 void Publisher::flush() {
@@ -360,6 +264,7 @@ void Publisher::flush() {
 
 void Publisher::close(std::chrono::milliseconds grace, std::function<void()> done) {
     state_->peers.close(grace, std::move(done));
+    state_->log.settle();
     state_->topics.make_all_stale();  // from here on none has readers
 }
 
@@ -382,7 +287,7 @@ std::vector<PeerStatus> Publisher::subscribers() const {
 PublisherTotals Publisher::totals() const {
     PublisherTotals totals;
     static_cast<SocketTotals&>(totals) = state_->peers.totals();
-    totals.messages = state_->messages;
+    totals.messages = state_->log.messages();
     totals.subscriptions_refused = state_->subscriptions_refused;
     totals.subscriptions = state_->index.size();
     return totals;

@@ -3,6 +3,8 @@
 #include "core/limits.hpp"
 #include "zmtp/big_endian.hpp"
 
+#include <algorithm>
+
 namespace telegate {
 namespace {
 
@@ -11,6 +13,9 @@ using namespace zmtp;
 /// Room that stays for the frames of unfinished messages. Telemetry has two; a longer list gives its room back.
 constexpr std::size_t set_aside_kept = 64;
 
+/// Most frames are larger, so that a batch is seldom too small for what has arrived.
+constexpr std::size_t usual_frame_bytes = 16;
+
 /// Empty when a frame may have these flags.
 [[nodiscard]] constexpr std::string_view flags_fault(unsigned flags) noexcept {
     constexpr unsigned more_command = frame_flag::more | frame_flag::command;
@@ -18,6 +23,67 @@ constexpr std::size_t set_aside_kept = 64;
         return "reserved frame flag set";
     }
     return (flags & more_command) == more_command ? "command frame with MORE" : std::string_view{};
+}
+
+constexpr std::size_t short_header_bytes = 2;
+constexpr std::size_t short_frame_bytes_max = short_header_bytes + short_body_bytes_max;
+
+/// So many bytes at once are worth a loop of their own.
+constexpr std::size_t certain_bytes_min = 256;
+
+/// Short frames that are known to be whole, and to have room, as far as they begin before `end`. Returns where they
+/// end, which is before `end` when there is something else.
+inline std::byte* take_certain(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
+    while (next < end) {
+        const auto flags = std::to_integer<unsigned>(next[0]);
+        const auto body_bytes = std::to_integer<std::size_t>(next[1]);
+        if (flags > frame_flag::more) {
+            break;
+        }
+        next += short_header_bytes;
+        run.add_frame({next, body_bytes});
+        next += body_bytes;
+        if (flags == 0) {
+            run.end_message();
+        }
+    }
+    return next;
+}
+
+/// The same as far as they are whole before `end` and there is room.
+inline std::byte* take_checked(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
+    while (run.room() > 0) {
+        const auto left = static_cast<std::size_t>(end - next);
+        if (left < short_header_bytes || left - short_header_bytes < std::to_integer<std::size_t>(next[1])) {
+            break;
+        }
+        std::byte* const after = take_certain(next, next + 1, run);
+        if (after == next) {
+            break;
+        }
+        next = after;
+    }
+    return next;
+}
+
+/// One frame with a long size, if that is next, whole, and has room.
+inline std::byte* take_long(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
+    const auto left = static_cast<std::size_t>(end - next);
+    if (run.room() == 0 || left < frame_header_bytes_max) {
+        return next;
+    }
+    const auto flags = std::to_integer<unsigned>(next[0]);
+    const auto body_bytes = load_big_endian<std::uint64_t>(next + 1);
+    if ((flags | frame_flag::more) != (frame_flag::long_size | frame_flag::more) ||
+        body_bytes > left - frame_header_bytes_max) {
+        return next;
+    }
+    next += frame_header_bytes_max;
+    run.add_frame({next, body_bytes});
+    if (flags == frame_flag::long_size) {
+        run.end_message();
+    }
+    return next + body_bytes;
 }
 
 }  // namespace
@@ -44,9 +110,16 @@ Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& 
 
 /// Moves taken_ behind the last whole message or command, and scanned_ behind the last whole frame.
 Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch, std::size_t& frames_budget) {
+    batch.make_room(std::min(frames_budget, unread.size() / usual_frame_bytes));
     std::size_t at = scanned_;
     Status status = Status::need_more;
-    while (at < unread.size()) {
+    for (;;) {
+        if (cipher_ == nullptr && set_aside_.empty()) {
+            at = take_run(unread, at, batch, frames_budget);
+        }
+        if (at == unread.size()) {
+            break;
+        }
         if (frames_budget == 0) {
             status = Status::out_of_turn;
             break;
@@ -90,6 +163,49 @@ Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch
     }
     scanned_ = at - taken_;
     return fault_.empty() ? status : Status::violation;
+}
+
+/// Whole frames of messages, one behind the other from `at` on, as far as there is nothing else and no limit is
+/// reached. Returns where they end. Telemetry consists of short ones; so the loops have a function, and its registers,
+/// of their own.
+[[gnu::noinline]] std::size_t Receiver::take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
+                                                 std::size_t& frames_budget) noexcept {
+    MessageBatch::Run run = batch.begin_run(std::min(frames_budget, frames_per_message_max_ - frames_));
+    const std::size_t room = run.room();
+    // No message that ends before this is over the size limit.
+    std::byte* const end = unread.data() + taken_ + std::min(unread.size() - taken_, message_bytes_max_);
+    std::byte* next = unread.data() + at;
+    for (;;) {
+        // A short frame that begins before the longest would reach the end, is whole. Each has a header, so that in
+        // twice as many bytes there begin no more of them than there is room for.
+        const auto left = static_cast<std::size_t>(end - next);
+        const std::size_t certain =
+            std::min(left - std::min(left, short_frame_bytes_max), short_header_bytes * run.room());
+        if (certain < certain_bytes_min) {
+            next = take_checked(next, end, run);
+        } else {
+            std::byte* const certain_end = next + certain;
+            next = take_certain(next, certain_end, run);
+            if (next >= certain_end) {
+                continue;
+            }
+        }
+        std::byte* const after = take_long(next, end, run);
+        if (after == next) {
+            break;
+        }
+        next = after;
+    }
+    frames_budget -= room - run.room();
+    const std::size_t messages_before = batch.size();
+    batch.end_run(run);
+    if (batch.size() > messages_before) {
+        const Message message = batch[batch.size() - 1];
+        const Bytes frame = message[message.size() - 1];
+        taken_ = static_cast<std::size_t>(frame.data() + frame.size() - unread.data());
+    }
+    frames_ = batch.unfinished().size();
+    return static_cast<std::size_t>(next - unread.data());
 }
 
 /// A header that is long, of a command, cut short or wrong. False when there is no more to know of it now.

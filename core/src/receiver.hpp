@@ -64,6 +64,8 @@ class Receiver {
     };
 
     [[nodiscard]] Status scan(std::span<std::byte> unread, MessageBatch& batch, std::size_t& frames_budget);
+    [[nodiscard]] std::size_t take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
+                                       std::size_t& frames_budget) noexcept;
     [[nodiscard]] bool read_unusual(std::span<const std::byte> from, Header& header) noexcept;
     [[nodiscard]] bool is_long_without_flag(std::span<const std::byte> from) const noexcept;
     [[nodiscard]] bool is_lone_command(const Header& header) const noexcept;

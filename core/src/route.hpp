@@ -42,6 +42,17 @@ class Route {
     void attach(Session& session);
     void detach() noexcept { session_ = nullptr; }
 
+    /// Sends frames or texts where nothing else is to be done. False, and nothing is done, otherwise, or when there are
+    /// none: send() is to follow.
+    template <class Frames>
+    [[nodiscard]] bool send_on(const Frames& frames) noexcept {
+        return outbox_->append_to_tail(frames);
+    }
+    /// The same for one short frame, in few steps; false for any other.
+    template <class Frames>
+    [[nodiscard]] bool send_short_on(const Frames& frames) noexcept {
+        return frames.size() == 1 && outbox_->append_short_to_tail(*frames.begin());
+    }
     /// Of one frame at least. False, and nothing is done, when there is no room. The route may be gone afterwards, with
     /// its session.
     [[nodiscard]] bool send(RouteContext& context, std::span<const Bytes> frames);
@@ -49,13 +60,16 @@ class Route {
     [[nodiscard]] bool take_refused() noexcept { return std::exchange(has_refused_, false); }
 
   private:
+    void open_tail(const RouteContext& context, std::size_t bytes_max) noexcept;
+
     /// Written at once when so much has come together, while it is warm in the cache.
     static constexpr std::size_t flush_bytes = 256 * 1024;
 
     std::shared_ptr<Outbox> outbox_;
     Session* session_ = nullptr;
-    std::size_t unflushed_bytes_ = 0;  // since the last write from here
-    std::uint64_t marked_at_ = 0;      // PeerTable::flushes() when the session was last marked
+    std::size_t unflushed_bytes_ = 0;  // since the last flush, but for those in the outbox's tail
+    std::uint64_t tail_bytes_seen_ = 0;
+    std::uint64_t marked_at_ = 0;  // PeerTable::flushes() when the session was last marked
     bool has_refused_ = false;
 };
 

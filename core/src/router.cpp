@@ -49,6 +49,21 @@ struct Router::State {
     void tell_writable(std::string_view identity);
 
     [[nodiscard]] Peers::value_type* find(std::string_view identity);
+    [[nodiscard]] bool is_last(std::string_view identity) const noexcept {
+        return last != nullptr && are_same(last->first, identity);
+    }
+    /// One short frame to the same peer as before, in few steps. False, and nothing is done, otherwise.
+    template <class Frames>
+    [[nodiscard]] bool send_short_on(std::string_view identity, const Frames& frames) noexcept {
+        return is_last(identity) && last->second.route.send_short_on(frames);
+    }
+    /// Out of line, so that Router::send() stays short.
+    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity, std::span<const Bytes> frames);
+    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity,
+                                                 std::initializer_list<std::string_view> frames) {
+        const bool is_done = is_last(identity) && last->second.route.send_on(frames);
+        return is_done ? SendStatus::sent : send(identity, FrameList(frames).frames());
+    }
     void forget_aliases(const Endpoint& endpoint);
 
     const SocketOptions options;
@@ -184,7 +199,7 @@ void Router::State::tell_writable(std::string_view identity) {
 }
 
 Peers::value_type* Router::State::find(std::string_view identity) {
-    if (last == nullptr || last->first != identity) {
+    if (!is_last(identity)) {
         const auto found = peers.find(identity);
         if (found == peers.end()) {
             return nullptr;
@@ -192,6 +207,18 @@ Peers::value_type* Router::State::find(std::string_view identity) {
         last = &*found;
     }
     return last;
+}
+
+SendStatus Router::State::send(std::string_view identity, std::span<const Bytes> frames) {
+    if (is_last(identity) && last->second.route.send_on(frames)) {
+        return SendStatus::sent;
+    }
+    check_frames(frames);
+    auto* const found = is_closing ? nullptr : find(identity);
+    if (found == nullptr) {
+        return SendStatus::unknown_peer;
+    }
+    return found->second.route.send(routes, frames) ? SendStatus::sent : SendStatus::full;
 }
 
 void Router::State::forget_aliases(const Endpoint& endpoint) {
@@ -223,16 +250,11 @@ bool Router::disconnect(const Endpoint& endpoint) {
 }
 
 SendStatus Router::send(std::string_view peer, std::span<const Bytes> frames) {
-    check_frames(frames);
-    auto* const found = state_->find(peer);
-    if (found == nullptr || state_->is_closing) {
-        return SendStatus::unknown_peer;
-    }
-    return found->second.route.send(state_->routes, frames) ? SendStatus::sent : SendStatus::full;
+    return state_->send_short_on(peer, frames) ? SendStatus::sent : state_->send(peer, frames);
 }
 
 SendStatus Router::send(std::string_view peer, std::initializer_list<std::string_view> frames) {
-    return send(peer, FrameList(frames).frames());
+    return state_->send_short_on(peer, frames) ? SendStatus::sent : state_->send(peer, frames);
 }
 
 void Router::flush() {
@@ -257,6 +279,7 @@ void Router::set_on_writable(std::function<void(std::string_view peer)> handler)
 
 void Router::close(std::chrono::milliseconds grace, std::function<void()> done) {
     state_->is_closing = true;
+    state_->last = nullptr;
     state_->table.close(grace, std::move(done));
 }
 

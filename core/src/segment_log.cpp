@@ -17,11 +17,8 @@ SegmentRef& SegmentRef::operator=(SegmentRef&& other) noexcept {
     return *this;
 }
 
-void SegmentRef::reset() noexcept {
-    Segment* segment = std::exchange(segment_, nullptr);
-    if (segment != nullptr && --segment->refs == 0) {
-        segment->pool->recycle(segment);
-    }
+void SegmentRef::recycle(Segment* segment) noexcept {
+    segment->pool->recycle(segment);
 }
 
 void SegmentHold::set(Segment* segment) noexcept {
@@ -42,10 +39,11 @@ void SegmentHold::reset() noexcept {
 SegmentPool::SegmentPool(std::size_t segment_bytes) : segment_bytes_(segment_bytes) {
     spare_.reserve(spare_max);
     small_spare_.reserve(small_spare_max);
+    medium_spare_.reserve(spare_max);
 }
 
 SegmentPool::~SegmentPool() {
-    for (const Spare* spare : {&spare_, &small_spare_}) {
+    for (const Spare* spare : {&spare_, &small_spare_, &medium_spare_}) {
         for (const auto& segment : *spare) {
             memory_bytes_ -= segment->capacity;
         }
@@ -62,6 +60,11 @@ SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
                                                                     : take(bytes_min);
 }
 
+SegmentRef SegmentPool::take_medium(std::size_t bytes_min) {
+    return bytes_min <= medium_bytes && medium_bytes < segment_bytes_ ? take_from(medium_spare_, medium_bytes)
+                                                                      : take(bytes_min);
+}
+
 SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
     if (capacity > UINT32_MAX) {
         throw std::length_error("a message of " + std::to_string(capacity) + " bytes; under 4 GiB are allowed");
@@ -74,7 +77,7 @@ SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
         segment = std::make_unique<Segment>();
         segment->capacity = static_cast<std::uint32_t>(capacity);
         segment->pool = this;
-        segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity);
+        segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity + segment_slack_bytes);
         memory_bytes_ += capacity;
     }
     segment->used = 0;
@@ -87,28 +90,27 @@ void SegmentPool::recycle(Segment* segment) noexcept {
         memory_bytes_ -= owned->capacity;
         return;
     }
-    // Neither push_back allocates: there is room since construction.
+    // No push_back allocates: there is room since construction.
     if (owned->capacity == segment_bytes_ && spare_.size() < spare_max) {
         return spare_.push_back(std::move(owned));
     }
     if (owned->capacity == small_bytes && small_spare_.size() < small_spare_max) {
         return small_spare_.push_back(std::move(owned));
     }
+    if (owned->capacity == medium_bytes && medium_spare_.size() < spare_max) {
+        return medium_spare_.push_back(std::move(owned));
+    }
     memory_bytes_ -= owned->capacity;
 }
 
-Slice SegmentLog::commit(std::size_t bytes) noexcept {
-    Segment* segment = current_.get();
-    TELEGATE_ASSERT(segment != nullptr && bytes <= segment->capacity - segment->used);
-    const std::uint32_t begin = segment->used;
-    segment->used += static_cast<std::uint32_t>(bytes);
-    return {segment, begin, segment->used};
-}
-
 void SegmentLog::open_segment(std::size_t bytes_min) {
-    const bool small = first_ == First::small && current_.get() == nullptr;
+    const std::size_t before = current_.get() == nullptr ? 0 : current_->capacity;
     current_.reset();  // first, so that a segment nobody reads is the one taken next
-    current_ = small ? pool_.take_small(bytes_min) : pool_.take(bytes_min);
+    if (first_ == First::usual || before > SegmentPool::small_bytes) {
+        current_ = pool_.take(bytes_min);
+    } else {
+        current_ = before == 0 ? pool_.take_small(bytes_min) : pool_.take_medium(bytes_min);
+    }
     current_->start = end_;
     end_ += current_->capacity;
     ++segments_opened_;

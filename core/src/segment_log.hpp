@@ -1,13 +1,21 @@
 #pragma once
 
+#include "core/assert.hpp"
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace telegate {
 
 class SegmentPool;
+
+/// Behind the capacity of every segment; a copy made in steps of so many bytes may run over there.
+inline constexpr std::size_t segment_slack_bytes = 32;
 
 /// A stretch of a log: finished wire bytes that any number of readers send from. Held by SegmentRef.
 struct Segment {
@@ -31,11 +39,18 @@ class SegmentRef {
     SegmentRef& operator=(SegmentRef&& other) noexcept;
     ~SegmentRef() { reset(); }
 
-    void reset() noexcept;
+    void reset() noexcept {
+        Segment* const segment = std::exchange(segment_, nullptr);
+        if (segment != nullptr && --segment->refs == 0) {
+            recycle(segment);
+        }
+    }
     [[nodiscard]] Segment* get() const noexcept { return segment_; }
     Segment* operator->() const noexcept { return segment_; }
 
   private:
+    static void recycle(Segment* segment) noexcept;
+
     Segment* segment_ = nullptr;
 };
 
@@ -65,8 +80,8 @@ struct Slice {
 
 /// Segments that nobody refers to any more, kept for the logs of one socket. Outlives them and all their readers.
 ///
-/// Threads: one. Limits: keeps spare_max segments of the usual size and small_spare_max small ones.
-/// Failure: take() and take_small() may throw std::bad_alloc, and std::length_error from 4 GiB.
+/// Threads: one. Limits: keeps spare_max segments of the usual size, as many medium and small_spare_max small ones.
+/// Failure: those that take a segment may throw std::bad_alloc, and std::length_error from 4 GiB.
 class SegmentPool {
   public:
     /// `segment_bytes`: the usual size.
@@ -79,8 +94,10 @@ class SegmentPool {
     [[nodiscard]] SegmentRef take(std::size_t bytes_min);
     /// A segment of a few KiB when that is enough for `bytes_min`; otherwise as take().
     [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
+    /// A segment of some ten KiB when that is enough for `bytes_min`; otherwise as take().
+    [[nodiscard]] SegmentRef take_medium(std::size_t bytes_min);
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return segment_bytes_; }
-    /// Bytes of all segments alive, the spare ones included.
+    /// Capacity of all segments alive, the spare ones included.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
     /// Of these, the bytes of segments that a SegmentHold is set to.
     [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_; }
@@ -88,10 +105,12 @@ class SegmentPool {
   private:
     friend class SegmentRef;
     friend class SegmentHold;
+    friend class SegmentLog;
     using Spare = std::vector<std::unique_ptr<Segment>>;
     static constexpr std::size_t spare_max = 16;
     static constexpr std::size_t small_bytes = 4 * 1024;
     static constexpr std::size_t small_spare_max = 64;
+    static constexpr std::size_t medium_bytes = 64 * 1024;
 
     [[nodiscard]] SegmentRef take_from(Spare& spare, std::size_t capacity);
     void recycle(Segment* segment) noexcept;
@@ -99,6 +118,7 @@ class SegmentPool {
     const std::size_t segment_bytes_;
     Spare spare_;
     Spare small_spare_;
+    Spare medium_spare_;
     std::size_t memory_bytes_ = 0;
     std::size_t held_bytes_ = 0;
 };
@@ -111,7 +131,8 @@ class SegmentPool {
 /// Failure: prepare() throws as SegmentPool::take() does; the log goes on with a new segment.
 class SegmentLog {
   public:
-    /// What a log that has no segment begins with. Small: so that a thousand logs with one message each stay small.
+    /// What a log that has no segment begins with. Small: so that a thousand logs with one message each stay small; a
+    /// medium one follows, then usual ones.
     enum class First : std::uint8_t { usual, small };
 
     explicit SegmentLog(SegmentPool& pool, First first = First::usual) noexcept : pool_(pool), first_(first) {}
@@ -125,10 +146,31 @@ class SegmentLog {
         return current_->bytes.get() + current_->used;
     }
     /// Appends the first `bytes` of the room.
-    [[nodiscard]] Slice commit(std::size_t bytes) noexcept;
+    [[nodiscard]] Slice commit(std::size_t bytes) noexcept {
+        Segment* const segment = current_.get();
+        TELEGATE_ASSERT(segment != nullptr && bytes <= segment->capacity - segment->used);
+        const std::uint32_t begin = segment->used;
+        segment->used += static_cast<std::uint32_t>(bytes);
+        return {segment, begin, segment->used};
+    }
+    /// What is left of the segment being filled; there is one.
+    [[nodiscard]] std::span<std::byte> room() const noexcept {
+        return {current_->bytes.get() + current_->used, current_->capacity - current_->used};
+    }
     /// Lets go of the segment being filled: for a log that is idle.
     void release() noexcept { current_.reset(); }
 
+    /// Where the next message begins, unless a new segment is opened for it.
+    [[nodiscard]] std::uint64_t position() const noexcept {
+        return current_.get() == nullptr ? end_ : current_->start + current_->used;
+    }
+    /// What end() will be after prepare(bytes).
+    [[nodiscard]] std::uint64_t end_with(std::size_t bytes) const noexcept {
+        if (current_.get() != nullptr && current_->capacity - current_->used >= bytes) {
+            return end_;
+        }
+        return end_ + std::max(pool_.segment_bytes(), bytes);
+    }
     /// Position behind the last segment opened. It counts whole segments, so that a distance is a bound on memory.
     [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
     /// Segments opened so far; a change tells readers to look at their limit.

@@ -34,6 +34,7 @@ Session::Session(SessionContext& context, Arrival arrival)
                  context.options.heartbeat_timeout),
       input_(context.buffers),
       receiver_(context.options.message_bytes_max, context.options.frames_per_message_max),
+      readable_later_(context.reactor, [this] { on_readable(); }),
       sender_(*outbox_),
       alive_(std::make_shared<char>()) {
     // What never leaves the process needs no guard.

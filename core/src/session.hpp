@@ -10,6 +10,7 @@
 #include "receiver.hpp"
 #include "sender.hpp"
 #include "transport/stream.hpp"
+#include "watch.hpp"
 #include "zmtp/handshake.hpp"
 
 #include <chrono>
@@ -165,7 +166,6 @@ class Session {
     void discard_input();
     void tell_readable();
     void tell_readable_later();
-    void on_posted();
     TakeStatus fill(MessageBatch& batch);
     TakeStatus give_ahead(MessageBatch& batch);
     void look_ahead();
@@ -201,10 +201,11 @@ class Session {
     bool has_heard_ = false;   // a message or command
     std::uint64_t received_ = 0;
     std::uint64_t bytes_received_ = 0;
-    std::size_t bytes_left_ = 0;    // of this turn's budget
-    std::size_t frames_left_ = 0;   // of this turn's budget
-    bool readable_told_ = false;    // and take() has not been called
-    bool readable_posted_ = false;  // a call that will reset the budgets and tell
+    std::size_t bytes_left_ = 0;   // of this turn's budget
+    std::size_t frames_left_ = 0;  // of this turn's budget
+    bool has_more_ = false;        // the stream, as of the last read
+    bool readable_told_ = false;   // and take() has not been called
+    Later readable_later_;         // resets the budgets and tells
 
     Sender sender_;
     std::uint64_t sent_before_ = 0;   // by the outbox, over earlier connections

@@ -37,6 +37,7 @@ void Session::read_handshake() {
 /// One piece. False when none has come; then the stream waits, or the session has ended.
 bool Session::read() {
     const StreamRead result = stream_->read(input_);
+    has_more_ = result.more;
     switch (result.status) {
         case IoStatus::ok:
             TELEGATE_ASSERT(result.bytes > 0);
@@ -78,14 +79,7 @@ void Session::tell_readable() {
 }
 
 void Session::tell_readable_later() {
-    if (!std::exchange(readable_posted_, true)) {
-        later(&Session::on_posted);
-    }
-}
-
-void Session::on_posted() {
-    readable_posted_ = false;
-    on_readable();
+    readable_later_.ask();
 }
 
 Session::TakeStatus Session::take(MessageBatch& batch) {
@@ -130,6 +124,7 @@ void Session::look_ahead() {
     begin_turn();
     (void)fill(ahead_);
     if (ahead_.empty()) {
+        ahead_ = {};  // with its room
         readable_told_ = false;
         is_untaken_ = false;
     }
@@ -151,7 +146,7 @@ Session::TakeStatus Session::fill(MessageBatch& batch) {
             case Receiver::Status::out_of_turn: tell_readable_later(); return TakeStatus::more;
             case Receiver::Status::need_more:
                 // What is in the batch lies in the input, so nothing may be read into that now.
-                if (batch.size() > before && !reads_on) {
+                if (batch.size() > before && !reads_on && !has_more_) {
                     stream_->wait_readable();
                     return TakeStatus::idle;
                 }

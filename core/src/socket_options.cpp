@@ -64,6 +64,7 @@ const SocketOptions& check_options(const SocketOptions& options) {
         {"message_bytes_max", options.message_bytes_max, 256, gib},
         {"frames_per_message_max", options.frames_per_message_max, 1, kib * kib},
         {"segment_bytes", options.segment_bytes, 256, 16 * kib * kib},
+        {"receive_buffer_bytes", options.receive_buffer_bytes, 256, limits::read_bytes_per_turn},
     });
     require<milliseconds>({
         {"handshake_time_max", options.handshake_time_max, milliseconds(1), pause_most},

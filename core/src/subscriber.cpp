@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -34,6 +36,44 @@ constexpr SubscriptionIndex::Limits own_limits{
     .bytes_per_subscriber_max = limits::subscription_bytes_total_max,
 };
 
+/// A prefix of up to 16 bytes, so that topics of 8 bytes and more are compared with it in two steps. Longer ones are
+/// not kept.
+class LastPrefix {
+  public:
+    LastPrefix() = default;
+    explicit LastPrefix(std::string_view prefix) noexcept {
+        if (prefix.empty() || prefix.size() > 2 * step_bytes) {
+            return;
+        }
+        const std::size_t head_bytes = std::min(prefix.size(), step_bytes);
+        std::memcpy(&head_, prefix.data(), head_bytes);
+        std::memset(&mask_, 0xFF, head_bytes);
+        tail_at_ = prefix.size() - head_bytes;
+        tail_ = tail_at_ == 0 ? head_ : number_at(prefix.data() + tail_at_);
+        topic_bytes_min_ = std::max(prefix.size(), step_bytes);
+    }
+    /// Whether `topic` is known to begin with it.
+    [[nodiscard]] bool begins(std::string_view topic) const noexcept {
+        return topic.size() >= topic_bytes_min_ &&
+               (((number_at(topic.data()) ^ head_) | (number_at(topic.data() + tail_at_) ^ tail_)) & mask_) == 0;
+    }
+
+  private:
+    static constexpr std::size_t step_bytes = sizeof(std::uint64_t);
+
+    [[nodiscard]] static std::uint64_t number_at(const char* text) noexcept {
+        std::uint64_t number = 0;
+        std::memcpy(&number, text, sizeof number);
+        return number;
+    }
+
+    std::size_t topic_bytes_min_ = SIZE_MAX;  // none is kept
+    std::size_t tail_at_ = 0;
+    std::uint64_t head_ = 0;
+    std::uint64_t tail_ = 0;  // the last step, which may lap over the first; the same where that is the only one
+    std::uint64_t mask_ = 0;
+};
+
 SocketOptions with_segments(SocketOptions options) {
     check_options(options);
     options.segment_bytes = std::max(options.segment_bytes, segment_bytes_min);
@@ -53,6 +93,7 @@ struct Subscriber::State {
     void for_each_session(const Each& each);
     void tell_all(Subscription::Kind kind, std::string_view prefix);
     void filter(MessageBatch& batch);
+    [[nodiscard]] bool is_wanted(std::string_view topic);
     void encode(Subscription::Kind kind, std::uint8_t minor, std::string_view prefix);
 
     const SocketOptions options;
@@ -60,6 +101,7 @@ struct Subscriber::State {
     const SubscriberKey self = prefixes.add_subscriber();
     std::size_t introduction_bytes = 0;  // of all prefixes told to one publisher, at most
     std::uint64_t filtered = 0;
+    LastPrefix last_prefix;       // that a topic began with
     std::vector<std::byte> wire;  // of the command being sent
     FairQueue queue;
     PeerTable table;
@@ -131,12 +173,30 @@ void Subscriber::State::tell_all(Subscription::Kind kind, std::string_view prefi
     });
 }
 
+/// A function of its own, so that the loop around it stays small.
+[[gnu::noinline]] bool Subscriber::State::is_wanted(std::string_view topic) {
+    const auto bytes = prefixes.matching_bytes(topic);
+    if (bytes) {
+        last_prefix = LastPrefix(topic.substr(0, *bytes));
+    }
+    return bytes.has_value();
+}
+
 void Subscriber::State::filter(MessageBatch& batch) {
     if (prefixes.matches({})) {  // everything is wanted
         return;
     }
     const std::size_t before = batch.size();
-    batch.keep_if([this](const Message& message) { return prefixes.matches(message.text(0)); });
+    LastPrefix last = last_prefix;
+    batch.keep_if([&](const Message& message) {
+        const std::string_view topic = message.text(0);
+        if (last.begins(topic)) {
+            return true;
+        }
+        const bool wanted = is_wanted(topic);
+        last = last_prefix;
+        return wanted;
+    });
     filtered += before - batch.size();
 }
 
@@ -162,6 +222,7 @@ void Subscriber::unsubscribe(std::string_view prefix) {
     if (!state_->prefixes.erase(state_->self, prefix)) {
         return;
     }
+    state_->last_prefix = LastPrefix();
     state_->introduction_bytes -= prefix.size() + command_bytes_around_prefix;
     state_->tell_all(Subscription::Kind::cancel, prefix);
 }

@@ -115,14 +115,16 @@ void SubscriptionIndex::match(std::string_view topic, std::vector<SubscriberKey>
     });
 }
 
-bool SubscriptionIndex::matches_many(std::string_view topic) const {
-    if (lengths_.has(0)) {
-        return true;
-    }
-    return lengths_.any_up_to(topic.size(), [&](std::size_t bytes) {
+std::optional<std::size_t> SubscriptionIndex::matching_bytes_of_many(std::string_view topic) const {
+    std::optional<std::size_t> found;
+    lengths_.any_up_to(topic.size(), [&](std::size_t bytes) {
         const std::string_view prefix = topic.substr(0, bytes);
-        return find_prefix(hash_of(prefix), prefix) != none;
+        if (bytes == 0 || find_prefix(hash_of(prefix), prefix) != none) {
+            found = bytes;
+        }
+        return found.has_value();
     });
+    return found;
 }
 
 std::size_t SubscriptionIndex::size_of(SubscriberKey subscriber) const noexcept {

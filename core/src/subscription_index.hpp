@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,17 +56,20 @@ class SubscriptionIndex {
     /// Adds to `out` every subscriber that has a prefix of `topic`, each once. Costs one search for every length of
     /// prefix in use, and the subscribers found.
     void match(std::string_view topic, std::vector<SubscriberKey>& out) const;
-    /// Whether there is any. With few prefixes, as a Subscriber has, it only compares first bytes.
-    [[nodiscard]] bool matches(std::string_view topic) const {
+    /// Whether there is any.
+    [[nodiscard]] bool matches(std::string_view topic) const { return matching_bytes(topic).has_value(); }
+    /// The length of a prefix that `topic` begins with. With few prefixes, as a Subscriber has, it only compares first
+    /// bytes.
+    [[nodiscard]] std::optional<std::size_t> matching_bytes(std::string_view topic) const {
         if (prefixes_.size() > few_max) {
-            return matches_many(topic);
+            return matching_bytes_of_many(topic);
         }
         for (std::size_t number = 0; number < prefixes_.size(); ++number) {
             if (few_[number].may_begin(topic) && (few_[number].is_whole(topic) || begins(few_[number].prefix, topic))) {
-                return true;
+                return few_[number].bytes;
             }
         }
-        return false;
+        return std::nullopt;
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return pairs_.size(); }
@@ -160,7 +164,7 @@ class SubscriptionIndex {
     [[nodiscard]] std::uint32_t hash_of_pair(std::uint32_t subscriber, std::uint32_t prefix) const noexcept;
 
     [[nodiscard]] std::uint32_t find_prefix(std::uint32_t hash, std::string_view text) const noexcept;
-    [[nodiscard]] bool matches_many(std::string_view topic) const;
+    [[nodiscard]] std::optional<std::size_t> matching_bytes_of_many(std::string_view topic) const;
     [[nodiscard]] bool begins(std::uint32_t prefix, std::string_view topic) const noexcept;
     [[nodiscard]] FirstBytes first_bytes_of(std::uint32_t prefix) const noexcept;
     /// Whether the cell's prefix is as long as `text` and equal to it.

@@ -2,9 +2,19 @@
 
 #include "zmtp/frame.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace telegate {
+
+void TopicFrame::set(std::string_view name) {
+    size_ = zmtp::frame_header_bytes(name.size()) + name.size();
+    bytes_.assign((size_ + step_bytes - 1) / step_bytes * step_bytes, std::byte{0});
+    const std::size_t header = zmtp::write_frame_header(bytes_.data(), zmtp::frame_flag::more, name.size());
+    if (!name.empty()) {
+        std::memcpy(bytes_.data() + header, name.data(), name.size());
+    }
+}
 
 TopicId TopicTable::intern(std::string_view name) {
     if (const auto known = ids_.find(name); known != ids_.end()) {
@@ -13,11 +23,8 @@ TopicId TopicTable::intern(std::string_view name) {
     const auto id = static_cast<TopicId>(topics_.size());
     Topic& topic = *topics_.emplace_back(std::make_unique<Topic>());
     topic.name = name;
-    topic.frame.resize(zmtp::frame_header_bytes(name.size()) + name.size());
-    const std::size_t header = zmtp::write_frame_header(topic.frame.data(), zmtp::frame_flag::more, name.size());
-    if (!name.empty()) {
-        std::memcpy(topic.frame.data() + header, name.data(), name.size());
-    }
+    topic.frame.set(name);
+    frame_bytes_max_ = std::max(frame_bytes_max_, topic.frame.size());
     sorted_.emplace(topic.name, &topic);
     ids_.emplace(topic.name, id);
     return id;
@@ -31,6 +38,7 @@ void TopicTable::make_stale(std::string_view prefix) noexcept {
             return make_all_stale();
         }
         topic->second->fresh_at = 0;
+        topic->second->readers.reset();
     }
 }
 

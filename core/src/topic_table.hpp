@@ -2,10 +2,12 @@
 
 #include "core/publisher.hpp"
 #include "outbox.hpp"
+#include "segment_log.hpp"
 #include "session.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,18 +17,41 @@
 
 namespace telegate {
 
-/// Who receives a topic.
-struct Reader {
-    Session* session;
-    Outbox* outbox;  // the session's
+/// Who receives a topic, and others that the same sessions want: topics share one when they turn out to be equal.
+struct ReaderSet {
+    std::vector<Session*> sessions;
+    std::vector<Outbox*> outboxes;  // the sessions', in the same order
+    std::uint64_t marked_at = 0;    // PeerTable::flushes() when the sessions were last marked
+};
+
+/// The finished first frame of a topic's messages, with some room behind it, so that it is copied in large steps.
+/// Threads: the reactor's. Limits: none. Failure: set() may throw std::bad_alloc.
+class TopicFrame {
+  public:
+    void set(std::string_view name);
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// Copies it to the room of a log, and up to segment_slack_bytes of anything behind it.
+    void copy_to(std::byte* out) const noexcept {
+        const std::byte* const from = bytes_.data();
+        std::memcpy(out, from, step_bytes);
+        for (std::size_t copied = step_bytes; copied < size_; copied += step_bytes) {
+            std::memcpy(out + copied, from + copied, step_bytes);
+        }
+    }
+
+  private:
+    static constexpr std::size_t step_bytes = 32;
+    static_assert(step_bytes <= segment_slack_bytes);
+
+    std::vector<std::byte> bytes_;  // a multiple of step_bytes
+    std::size_t size_ = 0;
 };
 
 struct Topic {
+    TopicFrame frame;
+    std::shared_ptr<ReaderSet> readers;  // those of the last time it was fresh; null: none were ever looked for
+    std::uint64_t fresh_at = 0;          // the table's generation that `readers` were found in
     std::string name;
-    std::vector<std::byte> frame;  // the finished first frame of its messages
-    std::vector<Reader> readers;   // when fresh
-    std::uint64_t fresh_at = 0;    // the table's generation that `readers` were found in
-    std::uint64_t marked_at = 0;   // PeerTable::flushes() when the readers were last marked
 };
 
 /// All topics that were ever published, by number and by name.
@@ -42,6 +67,9 @@ class TopicTable {
     [[nodiscard]] TopicId intern(std::string_view name);
     [[nodiscard]] Topic& operator[](TopicId id) noexcept { return *topics_[static_cast<std::size_t>(id)]; }
 
+    /// Of the longest topic.
+    [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return frame_bytes_max_; }
+
     [[nodiscard]] bool is_fresh(const Topic& topic) const noexcept { return topic.fresh_at == generation_; }
     void set_fresh(Topic& topic) const noexcept { topic.fresh_at = generation_; }
     void make_stale(std::string_view prefix) noexcept;
@@ -54,6 +82,7 @@ class TopicTable {
     std::unordered_map<std::string_view, TopicId> ids_;
     std::map<std::string_view, Topic*> sorted_;
     std::uint64_t generation_ = 1;
+    std::size_t frame_bytes_max_ = 0;
 };
 
 }  // namespace telegate

@@ -1,6 +1,7 @@
 #include "watch.hpp"
 
 #include "deadline.hpp"
+#include "handler_memory.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -28,6 +29,8 @@ struct Watch::State {
     Descriptor descriptor;
     const std::function<void()> on_readable;
     const std::function<void()> on_writable;
+    HandlerMemory readable_memory;
+    HandlerMemory writable_memory;
     bool waiting_readable = false;
     bool waiting_writable = false;
     bool gone = false;
@@ -53,12 +56,13 @@ void Watch::wait_readable() {
     if (state_->waiting_readable) {
         return;
     }
-    state_->descriptor.async_wait(Descriptor::wait_read, [state = state_](const ErrorCode& error) {
+    const auto call = [state = state_](const ErrorCode& error) {
         state->waiting_readable = false;
         if (!error && !state->gone) {
             state->on_readable();
         }
-    });
+    };
+    state_->descriptor.async_wait(Descriptor::wait_read, HandlerIn{&state_->readable_memory, call});
     state_->waiting_readable = true;  // last: the wait may lack memory
 }
 
@@ -66,23 +70,27 @@ void Watch::wait_writable() {
     if (state_->waiting_writable) {
         return;
     }
-    state_->descriptor.async_wait(Descriptor::wait_write, [state = state_](const ErrorCode& error) {
+    const auto call = [state = state_](const ErrorCode& error) {
         state->waiting_writable = false;
         if (!error && !state->gone) {
             state->on_writable();
         }
-    });
+    };
+    state_->descriptor.async_wait(Descriptor::wait_write, HandlerIn{&state_->writable_memory, call});
     state_->waiting_writable = true;  // last: the wait may lack memory
 }
 
 struct Alarm::State {
+    State(Reactor& reactor, std::function<void()> call) : timer(reactor.context()), on_ring(std::move(call)) {}
+
     Timer timer;
     std::function<void()> on_ring;
+    HandlerMemory memory;
     unsigned setting = 0;  // which call of set() counts; a handler that is already queued finds itself out of date
 };
 
 Alarm::Alarm(Reactor& reactor, std::function<void()> on_ring)
-    : state_(std::make_shared<State>(State{Timer(reactor.context()), std::move(on_ring)})) {}
+    : state_(std::make_shared<State>(reactor, std::move(on_ring))) {}
 
 Alarm::~Alarm() {
     cancel();
@@ -91,11 +99,12 @@ Alarm::~Alarm() {
 void Alarm::set(std::chrono::milliseconds after) {
     const unsigned setting = ++state_->setting;
     state_->timer.expires_at(deadline_in(after));
-    state_->timer.async_wait([state = state_, setting](const ErrorCode& error) {
+    const auto call = [state = state_, setting](const ErrorCode& error) {
         if (!error && state->setting == setting) {
             state->on_ring();
         }
-    });
+    };
+    state_->timer.async_wait(HandlerIn{&state_->memory, call});
 }
 
 void Alarm::cancel() {
@@ -104,14 +113,17 @@ void Alarm::cancel() {
 }
 
 struct Later::State {
+    State(Reactor& reactor, std::function<void()> call_in) : context(reactor.context()), call(std::move(call_in)) {}
+
     net::io_context& context;
     std::function<void()> call;
+    HandlerMemory memory;
     bool pending = false;
     bool gone = false;
 };
 
 Later::Later(Reactor& reactor, std::function<void()> call)
-    : state_(std::make_shared<State>(State{reactor.context(), std::move(call)})) {}
+    : state_(std::make_shared<State>(reactor, std::move(call))) {}
 
 Later::~Later() {
     state_->gone = true;
@@ -121,12 +133,13 @@ void Later::ask() {
     if (state_->pending) {
         return;
     }
-    net::post(state_->context, [state = state_] {
+    const auto call = [state = state_] {
         state->pending = false;
         if (!state->gone) {
             state->call();
         }
-    });
+    };
+    net::post(state_->context, HandlerIn{&state_->memory, call});
     state_->pending = true;  // last: the post may lack memory
 }
 

@@ -1,3 +1,4 @@
+#include "counted_malloc.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/raw_peer.hpp"
@@ -6,47 +7,12 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 using namespace telegate;
 using namespace telegate::test;
-
-// glibc's own functions behind malloc and its kin.
-extern "C" {
-void* __libc_malloc(std::size_t bytes);
-void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_realloc(void* memory, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-}
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};  // of every thread of this program
-
-}  // namespace
-
-// These replace the C library's for the whole program, operator new included.
-extern "C" {
-void* malloc(std::size_t bytes) {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    return __libc_malloc(bytes);
-}
-void* calloc(std::size_t count, std::size_t bytes) {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    return __libc_calloc(count, bytes);
-}
-void* realloc(void* memory, std::size_t bytes) {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    return __libc_realloc(memory, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    return __libc_memalign(alignment, bytes);
-}
-}
 
 namespace {
 
@@ -64,11 +30,11 @@ std::size_t take(int socket) {
 
 /// Allocations in the whole process while `bytes` of samples reach the subscriber.
 std::uint64_t allocations_while(int socket, std::size_t bytes) {
-    const std::uint64_t before = allocations;
+    const std::uint64_t before = allocations();
     std::size_t taken = 0;
     eventually([&] { return (taken += take(socket)) >= bytes; });
     REQUIRE(taken >= bytes);
-    return allocations - before;
+    return allocations() - before;
 }
 
 /// The samples come by the clock, so this is about time and cannot be polled for.
@@ -93,8 +59,8 @@ TEST_CASE("without a subscriber nothing is allocated either", "[gateway][allocat
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.messages >= 1'000; }));
     const std::uint64_t messages = fixture.status().publisher.messages;
     wait_for(std::chrono::milliseconds(100));  // the event loop finds its memory again after that question
-    const std::uint64_t before = allocations;
+    const std::uint64_t before = allocations();
     wait_for(std::chrono::seconds(1));
-    CHECK(allocations - before == 0);
+    CHECK(allocations() - before == 0);
     CHECK(fixture.status().publisher.messages >= messages + 1'000);
 }

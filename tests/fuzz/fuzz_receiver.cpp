@@ -24,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<std::size_t> pieces = {1U + data[2], 1U + data[3] % 16U};
     const Bytes stream = std::as_bytes(std::span(data + settings_bytes, size - settings_bytes));
 
-    const Transcript whole = transcript(stream, {stream.size() + 1}, setting);
+    ReceiverSetting roomy = setting;
+    roomy.buffer_bytes = 64 * 1024;
+    const Transcript whole = transcript(stream, {stream.size() + 1}, roomy);
+    TELEGATE_ASSERT(transcript(stream, {stream.size() + 1}, setting).same_as(whole));
     TELEGATE_ASSERT(transcript(stream, {1}, setting).same_as(whole));
     TELEGATE_ASSERT(transcript(stream, pieces, setting).same_as(whole));
     // No room is made for what has only been announced.

@@ -23,6 +23,7 @@ struct Wire {
 
     std::string incoming;                    // not yet read
     bool incoming_ends = false;              // behind it
+    bool tells_more = false;                 // whether a read says that it has left something
     std::vector<std::size_t> read_pieces;    // sizes of what a read gives, in turn, over and over; empty: all there is
     std::string written;                     // so far
     bool writing_ended = false;              // by the stream's owner
@@ -123,7 +124,7 @@ class FaultyStream final : public Stream {
         std::memcpy(room.data(), wire_->incoming.data(), bytes);
         input.received(bytes);
         wire_->incoming.erase(0, bytes);
-        return {IoStatus::ok, bytes, 0};
+        return {IoStatus::ok, bytes, 0, wire_->tells_more && !wire_->incoming.empty()};
     }
 
     void end_writing() noexcept override { wire_->writing_ended = true; }

@@ -1,4 +1,6 @@
 #include "command.hpp"
+#include "output.hpp"
+#include "transport/latency.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -10,11 +12,21 @@ namespace {
 
 using namespace telegate::perf;
 
+Command::Action describe_latency_command(CLI::App& options) {
+    const auto chosen = add_latency_options(options);
+    return [chosen](const CommonOptions& common) {
+        return measure_latency(*chosen, common.runs);
+    };
+}
+
 // The first is what perf_tool does when no command is named.
-constexpr std::array<Command, 3> commands{{
+constexpr std::array<Command, 6> commands{{
     {"queue", "Samples through the queue between two threads, beside a mutex queue", describe_queue_command},
     {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
     {"monitor", "Messages between two sockets of one thread, with and without a monitor", describe_monitor_command},
+    {"transport", "Messages from one socket to another, beside libzmq and bare sockets", describe_transport_command},
+    {"fanout", "One publisher, many subscribers, beside libzmq and bare sockets", describe_fanout_command},
+    {"latency", "Round trips of single messages, beside libzmq and bare sockets", describe_latency_command},
 }};
 
 constexpr int exit_wrong_result = 70;
@@ -25,10 +37,11 @@ int main(int argc, char** argv) {
     CLI::App app("Measures Telegate. Figures of different machines do not compare: compare within one run.");
     app.name("perf_tool");
     CommonOptions common;
+    Output output;
     app.add_option("--runs", common.runs, "Times that each engine is measured, in turn")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1'000}))
         ->capture_default_str();
-    app.add_flag("--json", common.json, "Print JSON");
+    output.add_options(app);
     app.require_subcommand(0, 1);
 
     std::vector<Command::Action> actions;
@@ -44,8 +57,8 @@ int main(int argc, char** argv) {
         chosen = app.got_subcommand(commands[index].name) ? index : chosen;
     }
     try {
-        const Report report = actions[chosen](common);
-        (common.json ? print_json : print_text)(std::cout, report);
+        output.open();
+        output.write(actions[chosen](common));
     } catch (const std::exception& error) {
         std::cerr << "perf_tool: " << error.what() << '\n';
         return exit_wrong_result;

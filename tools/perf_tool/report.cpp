@@ -1,16 +1,12 @@
 #include "report.hpp"
 
-#include <sys/utsname.h>
-#include <unistd.h>
+#include "surroundings.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cstddef>
-#include <fstream>
 #include <iomanip>
 #include <ostream>
 #include <string_view>
-#include <thread>
 
 namespace telegate::perf {
 
@@ -18,37 +14,6 @@ namespace {
 
 constexpr int name_width = 34;
 constexpr int value_width = 14;
-
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
-std::string processor_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("model name")) {
-            const std::size_t colon = line.find(": ");
-            return colon == std::string::npos ? line : line.substr(colon + 2);
-        }
-    }
-    return "unknown";
-}
-
-std::string compiler_name() {
-#if defined(__clang__)
-    return __VERSION__;
-#else
-    return "GCC " __VERSION__;
-#endif
-}
-
-Facts surroundings() {
-    utsname system{};
-    const bool known = ::uname(&system) == 0;
-    return {{"processor", processor_name()},
-            {"cores", std::to_string(std::thread::hardware_concurrency())},
-            {"system", known ? std::string(system.sysname) + " " + system.release : "unknown"},
-            {"compiler", compiler_name()},
-            {"build", TELEGATE_BUILD}};
-}
 
 void print_heading(std::ostream& out, std::string_view name) {
     out << '\n' << std::left << std::setw(name_width) << name << std::right;

@@ -64,8 +64,9 @@ inline constexpr std::chrono::milliseconds handshake_time_max{10'000};
 /// the middle of, see rest_bytes_max and held_bytes_max. At 100,000 samples/s about a second.
 inline constexpr std::size_t backlog_bytes_max = 16 * 1024 * 1024;
 
-/// Stretches of the log that wait for one subscriber, 24 bytes each, so 96 KiB at most; the memory goes back when it
-/// has caught up. Reached by sparse subscriptions only, and still four times libzmq's default of 1,000 messages.
+/// Stretches of the log that wait for one subscriber, 24 bytes each, so 96 KiB at most; the memory goes back after it
+/// has caught up a few times. Reached by sparse subscriptions only, and still four times libzmq's default of 1,000
+/// messages.
 inline constexpr std::size_t backlog_runs_max = 4'096;
 
 /// What a peer is in the middle of when its messages are given up is copied up to this size, so that its part of the

@@ -2,10 +2,13 @@
 
 #include "core/bytes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -32,84 +35,180 @@ class Message {
 /// Threads: one. Limits: what one receive() gives, see limits.hpp. Failure: may throw std::bad_alloc while it fills.
 class MessageBatch {
   public:
-    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
-    [[nodiscard]] Message operator[](std::size_t index) const noexcept {
-        const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
-        return Message(std::span(frames_).subspan(begin, ends_[index] - begin));
+    MessageBatch() = default;
+    MessageBatch(const MessageBatch& other);
+    MessageBatch(MessageBatch&& other) noexcept { swap(other); }
+    MessageBatch& operator=(MessageBatch other) noexcept {
+        swap(other);
+        return *this;
     }
+
+    [[nodiscard]] std::size_t size() const noexcept { return messages_; }
+    [[nodiscard]] bool empty() const noexcept { return messages_ == 0; }
+    [[nodiscard]] Message operator[](std::size_t index) const noexcept { return begin()[index]; }
     /// The routing identity of the peer, for Router::send().
     [[nodiscard]] std::string_view peer() const noexcept { return peer_; }
 
     class Iterator {
       public:
-        Iterator(const MessageBatch& batch, std::size_t index) noexcept : batch_(&batch), index_(index) {}
-        [[nodiscard]] Message operator*() const noexcept { return (*batch_)[index_]; }
+        Iterator(const Bytes* frames, const std::uint32_t* bound) noexcept : frames_(frames), bound_(bound) {}
+        [[nodiscard]] Message operator*() const noexcept { return (*this)[0]; }
+        [[nodiscard]] Message operator[](std::size_t index) const noexcept {
+            const std::uint32_t* const bound = bound_ + index;
+            return Message(std::span(frames_ + bound[0], bound[1] - bound[0]));
+        }
         Iterator& operator++() noexcept {
-            ++index_;
+            ++bound_;
             return *this;
         }
-        [[nodiscard]] bool operator==(const Iterator& other) const noexcept { return index_ == other.index_; }
+        [[nodiscard]] std::size_t operator-(const Iterator& other) const noexcept {
+            return static_cast<std::size_t>(bound_ - other.bound_);
+        }
+        [[nodiscard]] bool operator==(const Iterator& other) const noexcept { return bound_ == other.bound_; }
 
       private:
-        const MessageBatch* batch_;
-        std::size_t index_;
+        const Bytes* frames_;
+        const std::uint32_t* bound_;
     };
-    [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
-    [[nodiscard]] Iterator end() const noexcept { return {*this, size()}; }
+    [[nodiscard]] Iterator begin() const noexcept { return {frames_.data(), bounds_.data()}; }
+    [[nodiscard]] Iterator end() const noexcept { return {frames_.data(), bounds_.data() + messages_}; }
 
     // For sockets, which fill it.
     void clear() noexcept {
-        frames_.clear();
-        ends_.clear();
+        count_ = 0;
+        messages_ = 0;
         peer_ = {};
     }
+    /// For so many frames more.
+    void make_room(std::size_t frames) {
+        if (frames_.size() - count_ < frames) {
+            grow(frames);
+        }
+    }
     void set_peer(std::string_view peer) noexcept { peer_ = peer; }
-    void add_frame(Bytes frame) { frames_.push_back(frame); }
-    void end_message() { ends_.push_back(static_cast<std::uint32_t>(frames_.size())); }
+    void add_frame(Bytes frame) {
+        make_room(1);
+        frames_[count_++] = frame;
+    }
+    /// After one frame at least.
+    void end_message() noexcept { bounds_[++messages_] = static_cast<std::uint32_t>(count_); }
     /// Frames of the message that add_frame() has begun and end_message() has not ended.
     [[nodiscard]] std::span<const Bytes> unfinished() const noexcept {
-        return std::span(frames_).subspan(ends_.empty() ? 0 : ends_.back());
+        return std::span(frames_).first(count_).subspan(finished());
     }
     /// Forgets the unfinished message.
-    void rewind() { frames_.resize(ends_.empty() ? 0 : ends_.back()); }
+    void rewind() noexcept { count_ = finished(); }
     /// Forgets the last whole message; there is no unfinished one.
-    void drop_last() {
-        ends_.pop_back();
+    void drop_last() noexcept {
+        --messages_;
         rewind();
     }
     /// Forgets the messages for which `keep(message)` does not hold; there is no unfinished one. Whether any went.
     template <class Keep>
-    bool keep_if(const Keep& keep) {
-        std::size_t index = 0;
-        while (index < size() && keep((*this)[index])) {
-            ++index;
-        }
-        if (index == size()) {
-            return false;
-        }
-        std::size_t kept = index;
-        std::uint32_t kept_end = index == 0 ? 0 : ends_[index - 1];
-        std::uint32_t begin = ends_[index];
-        for (++index; index < size(); ++index) {
-            const std::uint32_t end = ends_[index];
-            if (keep(Message(std::span(frames_).subspan(begin, end - begin)))) {
-                for (; begin < end; ++begin) {
-                    frames_[kept_end++] = frames_[begin];
-                }
-                ends_[kept++] = kept_end;
-            }
-            begin = end;
-        }
-        frames_.resize(kept_end);
-        ends_.resize(kept);
-        return true;
+    bool keep_if(const Keep& keep);
+
+    /// add_frame() and end_message() for many frames, through pointers that can be kept in registers. Not more than
+    /// room() frames may be added.
+    struct Run {
+        const Bytes* frames;      // the first of the batch
+        Bytes* frame;             // the next one
+        const Bytes* frames_end;  // of the room
+        std::uint32_t* bound;     // of the last message
+
+        [[nodiscard]] std::size_t room() const noexcept { return static_cast<std::size_t>(frames_end - frame); }
+        void add_frame(Bytes added) noexcept { *frame++ = added; }
+        void end_message() noexcept { *++bound = static_cast<std::uint32_t>(frame - frames); }
+    };
+    /// For up to `frames_max`, and as many as there is room for. What is in the batch must not change until end_run().
+    [[nodiscard]] Run begin_run(std::size_t frames_max) noexcept {
+        Bytes* const next = frames_.data() + count_;
+        return {frames_.data(), next, next + std::min(frames_max, frames_.size() - count_), bounds_.data() + messages_};
+    }
+    void end_run(const Run& run) noexcept {
+        count_ = static_cast<std::size_t>(run.frame - run.frames);
+        messages_ = static_cast<std::size_t>(run.bound - bounds_.data());
     }
 
   private:
-    std::vector<Bytes> frames_;
-    std::vector<std::uint32_t> ends_;  // behind the last frame of each message
+    static constexpr std::size_t frames_min = 256;
+
+    /// Leaves what is made without a value as it is: a batch may live for a few messages only, and most of its room is
+    /// never used.
+    template <class Item>
+    struct Uninitialized : std::allocator<Item> {
+        template <class Other>
+        struct rebind {
+            using other = Uninitialized<Other>;
+        };
+        void construct(Item* /*item*/) noexcept {}
+        template <class... Values>
+        void construct(Item* item, Values&&... values) {
+            std::construct_at(item, std::forward<Values>(values)...);
+        }
+    };
+    template <class Item>
+    using Room = std::vector<Item, Uninitialized<Item>>;
+
+    [[nodiscard]] std::size_t finished() const noexcept { return messages_ == 0 ? 0 : bounds_[messages_]; }
+    void grow(std::size_t frames_more) {
+        const std::size_t room = std::max({frames_min, 2 * frames_.size(), count_ + frames_more});
+        Room<Bytes> frames(room);
+        Room<std::uint32_t> bounds(room + 1);
+        std::copy_n(frames_.begin(), count_, frames.begin());
+        bounds[0] = 0;
+        std::copy_n(bounds_.begin(), bounds_.empty() ? 0 : messages_ + 1, bounds.begin());
+        frames_.swap(frames);
+        bounds_.swap(bounds);
+    }
+    void swap(MessageBatch& other) noexcept {
+        frames_.swap(other.frames_);
+        bounds_.swap(other.bounds_);
+        std::swap(count_, other.count_);
+        std::swap(messages_, other.messages_);
+        std::swap(peer_, other.peer_);
+    }
+
+    Room<Bytes> frames_;          // as many as there is room for
+    Room<std::uint32_t> bounds_;  // 0, then behind the last frame of each message; one more than frames
+    std::size_t count_ = 0;       // of frames
+    std::size_t messages_ = 0;
     std::string_view peer_;
 };
+
+inline MessageBatch::MessageBatch(const MessageBatch& other) : peer_(other.peer_) {
+    for (const Message message : other) {
+        for (const Bytes frame : message) {
+            add_frame(frame);
+        }
+        end_message();
+    }
+}
+
+template <class Keep>
+bool MessageBatch::keep_if(const Keep& keep) {
+    Iterator first = begin();
+    const Iterator last = end();
+    while (first != last && keep(*first)) {
+        ++first;
+    }
+    if (first == last) {
+        return false;
+    }
+    std::size_t kept = first - begin();
+    std::uint32_t kept_end = bounds_[kept];
+    for (std::size_t index = kept + 1; index < messages_; ++index) {
+        std::uint32_t begin = bounds_[index];
+        const std::uint32_t end = bounds_[index + 1];
+        if (keep(Message(std::span(frames_).subspan(begin, end - begin)))) {
+            for (; begin < end; ++begin) {
+                frames_[kept_end++] = frames_[begin];
+            }
+            bounds_[++kept] = kept_end;
+        }
+    }
+    messages_ = kept;
+    count_ = kept_end;
+    return true;
+}
 
 }  // namespace telegate

@@ -64,6 +64,11 @@ class Publisher {
     /// Whether some subscription matches, so that encoding is worth while.
     [[nodiscard]] bool wanted(TopicId topic);
 
+    /// Whether a message with a payload of up to `payload_bytes`, on any topic interned so far, can be published now
+    /// without a subscriber losing one. While not, turn the reactor: a publisher that always asks loses nothing, and is
+    /// as fast as its slowest subscriber. Cheap enough to ask for each message.
+    [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
+
     /// Publishes [topic, payload]; copies the payload once. On its way at the end of this turn of the loop, or sooner.
     /// Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
     void send(TopicId topic, std::string_view payload);

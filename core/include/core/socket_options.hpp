@@ -31,8 +31,14 @@ struct SocketOptions {
     /// One incoming message, all frames with their headers. From 256 bytes to 1 GiB.
     std::size_t message_bytes_max = limits::message_bytes_max;
     std::size_t frames_per_message_max = limits::frames_per_message_max;
-    /// Unit of the send log, from 256 bytes to 16 MiB; one message takes one segment at most, or its own.
-    std::size_t segment_bytes = 64 * 1024;
+    /// Unit of the send log, from 256 bytes to 16 MiB; one message takes one segment at most, or its own. Large, since
+    /// each is written in one piece; four messages of 64 KiB fit the default. A socket keeps up to 16 that are free,
+    /// here 4 MiB, once it has used them. A peer of a Router or Dealer has 4 KiB while little waits for it, then 64 KiB
+    /// more, then such segments. A publisher's are at most a quarter of backlog_bytes_max.
+    std::size_t segment_bytes = 260 * 1024;
+    /// What is read at once, from 256 bytes to 1 MiB: a buffer that a peer has while something of it is unread. A few
+    /// more, up to 1 MiB in all, are kept for use again. A Publisher, which is sent little, takes up to 64 KiB.
+    std::size_t receive_buffer_bytes = 256 * 1024;
 
     /// A peer that has been silent for this long is sent PING; 0 sends none.
     std::chrono::milliseconds heartbeat_interval = limits::heartbeat_interval;

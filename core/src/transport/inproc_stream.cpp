@@ -162,7 +162,7 @@ StreamRead InprocStream::read(Input& input) {
         lent_bytes_ = bytes.size();
         front_read_ = 0;
         in_.take();
-        return {IoStatus::ok, bytes.size(), 0};
+        return {IoStatus::ok, bytes.size(), 0, in_.front() != nullptr};
     }
     const std::span<std::byte> room = input.room();
     const std::size_t count = std::min(room.size(), bytes.size());
@@ -174,7 +174,7 @@ StreamRead InprocStream::read(Input& input) {
         in_.take();
         give_back();
     }
-    return {IoStatus::ok, count, 0};
+    return {IoStatus::ok, count, 0, in_.front() != nullptr};
 }
 
 void InprocStream::give_back() noexcept {

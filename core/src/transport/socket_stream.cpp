@@ -61,7 +61,7 @@ StreamRead SocketStream::read(Input& input) {
         const ssize_t got = ::recv(descriptor_.get(), room.data(), room.size(), MSG_DONTWAIT);
         if (got > 0) {
             input.received(static_cast<std::size_t>(got));
-            return {IoStatus::ok, static_cast<std::size_t>(got), 0};
+            return {IoStatus::ok, static_cast<std::size_t>(got), 0, static_cast<std::size_t>(got) == room.size()};
         }
         if (got == 0) {
             return {IoStatus::end, 0, 0};

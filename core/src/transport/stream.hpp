@@ -20,10 +20,10 @@ enum class IoStatus : std::uint8_t {
 
 /// A piece to write. With `segment`, the bytes stay as they are for as long as the segment is referred to; without,
 /// they last during the call only.
-struct StreamPart {
-    const std::byte* data = nullptr;
-    std::size_t bytes = 0;
-    Segment* segment = nullptr;
+struct StreamPart {  // without values of its own: there are many in each write, mostly unused
+    const std::byte* data;
+    std::size_t bytes;
+    Segment* segment;
 };
 
 struct StreamWrite {
@@ -36,6 +36,7 @@ struct StreamRead {
     IoStatus status = IoStatus::ok;
     std::size_t bytes = 0;  // that input has more than before
     int error = 0;
+    bool more = false;  // there is probably something to read still, so that asking is better than waiting
 };
 
 /// One connection as a session sees it: bytes in order, never waiting. Real: SocketStream (tcp, ipc), InprocStream.

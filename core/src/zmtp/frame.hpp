@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/assert.hpp"
 #include "core/bytes.hpp"
+#include "zmtp/big_endian.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +35,24 @@ struct Frame {
     return body_bytes <= short_body_bytes_max ? 2 : frame_header_bytes_max;
 }
 
+/// Writes the header of a body of up to short_body_bytes_max bytes, two bytes, to `out`.
+inline void write_short_frame_header(std::byte* out, std::uint8_t flags, std::size_t body_bytes) noexcept {
+    out[0] = std::byte{flags};
+    out[1] = static_cast<std::byte>(body_bytes);
+}
+
 /// Writes the header to `out`, which has room for frame_header_bytes(body_bytes), and returns that number. `flags` is
 /// more, command or 0; long_size is set as needed.
-std::size_t write_frame_header(std::byte* out, std::uint8_t flags, std::uint64_t body_bytes) noexcept;
+inline std::size_t write_frame_header(std::byte* out, std::uint8_t flags, std::uint64_t body_bytes) noexcept {
+    TELEGATE_ASSERT(flags == 0 || flags == frame_flag::more || flags == frame_flag::command);
+    if (body_bytes <= short_body_bytes_max) {
+        write_short_frame_header(out, flags, static_cast<std::size_t>(body_bytes));
+    } else {
+        out[0] = std::byte{flags} | std::byte{frame_flag::long_size};
+        store_big_endian(out + 1, body_bytes);
+    }
+    return frame_header_bytes(body_bytes);
+}
 
 /// Bytes of the frame that starts at `wire`, header included. `wire` must be bytes that write_frame_header() wrote.
 [[nodiscard]] std::uint64_t frame_bytes_at(const std::byte* wire) noexcept;

@@ -5,6 +5,8 @@
 #include "support/receiver_transcript.hpp"
 #include "support/zmtp_text.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
@@ -37,6 +39,26 @@ std::string mixed_traffic() {
            frame(1, "") + frame(1, "") + frame(0, "") + long_form(0, "small but long") + frame(1, "a") +
            command("PONG", "") + frame(1, std::string(300, 'b')) + command("PING", "34") + long_form(4, "\4PONG") +
            frame(0, "c") + frame(0, std::string(5000, 'd')) + command("SUBSCRIBE", "e") + frame(0, "last");
+}
+
+/// Many frames of all sizes, short ones most of all; sooner or later a message of many.
+std::string random_traffic(unsigned seed) {
+    std::mt19937 random(seed);
+    const auto below = [&random](unsigned end) {
+        return static_cast<std::size_t>(random() % end);
+    };
+    std::string wire;
+    for (int count = 0; count < 800; ++count) {
+        const std::size_t kind = below(100);
+        const std::string body(kind < 90 ? below(100) : below(600), static_cast<char>('a' + kind % 26));
+        if (kind == 0) {
+            wire += command("PING", "12");
+        } else {
+            const unsigned flags = below(100) < 40 ? 1U : 0U;
+            wire += kind == 1 ? long_form(flags, body) : frame(flags, body);
+        }
+    }
+    return wire;
 }
 
 }  // namespace
@@ -88,6 +110,72 @@ TEST_CASE("a turn ends with its budget of frames, and the next one goes on", "[c
         CHECK(all_at_once(wire, {.frames_per_turn = frames}).same_as(whole));
         CHECK(test::transcript(as_bytes(wire), {7}, {.frames_per_turn = frames}).same_as(whole));
     }
+}
+
+TEST_CASE("long runs of frames come out the same whatever limits, turns and reads cut them",
+          "[core][session][receiver]") {
+    const auto seed = GENERATE(1U, 2U, 3U, 4U);
+    const auto bytes_max = GENERATE(std::size_t{300}, std::size_t{3'000}, std::size_t{64 * 1024});
+    const auto frames_max = GENERATE(std::size_t{3}, std::size_t{20}, std::size_t{1'000});
+    CAPTURE(seed, bytes_max, frames_max);
+    const std::string wire = random_traffic(seed);
+    const ReceiverSetting in_one{
+        .buffer_bytes = 64 * 1024, .message_bytes_max = bytes_max, .frames_per_message_max = frames_max};
+    const Transcript whole = test::transcript(as_bytes(wire), {1}, in_one);
+    const bool has_no_limits = bytes_max == 64 * 1024 && frames_max == 1'000;
+    CHECK((whole.fault.empty() || !has_no_limits));
+    CHECK((!whole.fault.empty() || bytes_max > 300));
+    CHECK(all_at_once(wire, in_one).same_as(whole));
+    for (const std::size_t frames_per_turn : {1U, 2U, 100U, 257U, 1'000U}) {
+        CAPTURE(frames_per_turn);
+        ReceiverSetting setting = in_one;
+        setting.frames_per_turn = frames_per_turn;
+        CHECK(all_at_once(wire, setting).same_as(whole));
+        CHECK(test::transcript(as_bytes(wire), {1'000, 3, 700}, setting).same_as(whole));
+    }
+}
+
+TEST_CASE("a run ends where the next frame is not whole, be it by one byte", "[core][session][receiver]") {
+    const std::size_t before = GENERATE(0U, 1U, 4U, 50U);
+    const std::string last = GENERATE(frame(0, ""), frame(0, std::string(255, 'x')), frame(0, std::string(256, 'x')),
+                                      frame(1, "a") + frame(0, "b"));
+    const ReceiverSetting setting{.buffer_bytes = 64 * 1024};
+    for (std::size_t odd = 0; odd <= 255; ++odd) {
+        std::string wire = frame(0, std::string(odd, 'o'));
+        for (std::size_t count = 0; count < before; ++count) {
+            wire += frame(1, "topic") + frame(0, std::string(100, 'p'));
+        }
+        const std::string expected = all_at_once(wire, setting).messages;
+        for (const std::size_t missing : {std::size_t{1}, std::size_t{2}, last.size()}) {
+            CAPTURE(before, odd, last.size(), missing);
+            const std::string cut = (wire + last).substr(0, wire.size() + last.size() - missing);
+            REQUIRE(all_at_once(cut, setting).messages == expected);
+        }
+    }
+}
+
+TEST_CASE("a turn's budget of frames is kept however small they are", "[core][session][receiver]") {
+    constexpr std::size_t count = 30'000;
+    std::string wire;
+    for (std::size_t number = 0; number < count; ++number) {
+        wire += frame(0, "");
+    }
+    const std::size_t budget = GENERATE(1U, 128U, 129U, 1'000U, 4'096U, 1'000'000U);
+    BufferPool pool(64 * 1024);
+    Input input(pool);
+    std::memcpy(input.room().data(), wire.data(), wire.size());
+    input.received(wire.size());
+    Receiver receiver(1'000, 1'000);
+    std::size_t taken = 0;
+    while (taken < count) {
+        MessageBatch batch;
+        std::size_t left = budget;
+        (void)receiver.take(input, batch, left);
+        REQUIRE(batch.size() == std::min(budget, count - taken));
+        REQUIRE(left == budget - batch.size());
+        taken += batch.size();
+    }
+    CHECK(input.unread().empty());
 }
 
 TEST_CASE("reserved flags are a violation, at the first byte", "[core][session][receiver]") {

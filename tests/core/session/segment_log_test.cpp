@@ -167,6 +167,20 @@ TEST_CASE("a log that begins small takes a usual segment when that is full, and 
     CHECK(append(log, std::string(5000, 'd')).segment->capacity == 64 * 1024);
 }
 
+TEST_CASE("a log that begins small grows in steps, and each kind of segment is used again", "[core][session][log]") {
+    SegmentPool pool(256 * 1024);
+    for (int round = 0; round < 3; ++round) {
+        SegmentLog log(pool, SegmentLog::First::small);
+        const SegmentRef first(append(log, std::string(4000, 'a')).segment);
+        CHECK(first->capacity == 4096);
+        const SegmentRef second(append(log, std::string(64'000, 'b')).segment);
+        CHECK(second->capacity == 64 * 1024);
+        const SegmentRef third(append(log, std::string(2'000, 'c')).segment);
+        CHECK(third->capacity == 256 * 1024);
+        CHECK(pool.memory_bytes() == 4096 + 64 * 1024 + 256 * 1024);
+    }
+}
+
 TEST_CASE("a thousand logs with one small message each stay small", "[core][session][log]") {
     SegmentPool pool(64 * 1024);
     std::vector<SegmentLog> logs;

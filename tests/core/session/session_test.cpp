@@ -100,6 +100,65 @@ TEST_CASE("a session that is not taken from reads no more", "[core][session]") {
     CHECK(h.readable == readable_before + 2);
 }
 
+TEST_CASE("a stream that has more is read on without waiting, as far as the turn's share goes", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.takes = false;
+    h.wire->tells_more = true;
+    h.wire->read_pieces = {limits::read_bytes_per_turn / 4 + 100, 10};
+    const std::string body(200, 'x');
+    std::string wire;
+    while (wire.size() < 3 * limits::read_bytes_per_turn) {
+        wire += frame(0, body);
+    }
+    h.receive(wire);
+    const auto takes_until_idle = [&h] {
+        std::size_t count = 1;
+        while (h.take() == Session::TakeStatus::more && !h.batch.empty()) {
+            ++count;
+        }
+        return count;
+    };
+    const std::size_t in_one_turn = takes_until_idle();
+    CHECK(in_one_turn > 10);
+    CHECK(h.wire->incoming.size() > limits::read_bytes_per_turn);
+    CHECK_FALSE(h.wire->waits_readable);
+
+    const int readable_before = h.readable;
+    h.turn();
+    CHECK(h.readable == readable_before + 1);
+    while (!h.wire->incoming.empty()) {
+        takes_until_idle();
+        h.turn();
+    }
+    takes_until_idle();
+    h.turn();
+    CHECK(h.wire->waits_readable);
+    CHECK(h.messages.size() == wire.size());
+    h.receive(frame(0, "last"));
+    h.take();
+    CHECK(h.messages.ends_with("(last)"));
+}
+
+TEST_CASE("a session that has more, and is not asked for it, still answers PING", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.takes = false;
+    h.wire->tells_more = true;
+    h.wire->read_pieces = {10};
+    h.receive(frame(0, "one") + frame(0, "two") + ping("1"));
+    CHECK(h.take() == Session::TakeStatus::more);
+    h.turn();
+    h.session->tick(Clock::now());
+    h.session->tick(Clock::now());
+    h.take();
+    h.turn();
+    h.take();
+    h.turn();
+    CHECK(h.wire->written == pong("1"));
+    CHECK(h.messages == "(one)(two)");
+}
+
 TEST_CASE("what a batch shows lies still until the next take", "[core][session]") {
     SessionHarness h;
     h.make_open();

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace telegate;
@@ -68,4 +69,53 @@ TEST_CASE("an unfinished message can be forgotten without harm to those before i
     CHECK(texts_of(batch) == Texts{{"a", "1"}});
     batch.drop_last();
     CHECK(batch.empty());
+}
+
+TEST_CASE("a batch takes any number of messages, and its copy and what it was moved to show the same",
+          "[core][sockets]") {
+    const std::string text = "frame";
+    Texts all;
+    for (std::size_t number = 0; number < 2'000; ++number) {
+        all.emplace_back(1 + number % 3, text);
+    }
+    MessageBatch batch = batch_of(all);
+    batch.set_peer("peer");
+    CHECK(batch.size() == all.size());
+    CHECK(texts_of(batch) == all);
+    CHECK(batch[1'999].size() == 1 + 1'999 % 3);
+
+    const MessageBatch copy = batch;
+    const MessageBatch moved = std::move(batch);
+    batch = MessageBatch();
+    CHECK(batch.empty());
+    CHECK(texts_of(batch).empty());
+    CHECK(batch.peer().empty());
+    CHECK(texts_of(copy) == all);
+    CHECK(texts_of(moved) == all);
+    CHECK(copy.peer() == "peer");
+    CHECK(moved.peer() == "peer");
+}
+
+TEST_CASE("a run adds to a batch what there is room for, behind what is there", "[core][sockets]") {
+    MessageBatch batch;
+    CHECK(batch.begin_run(10).room() == 0);
+    batch.end_run(batch.begin_run(10));
+    CHECK(batch.empty());
+
+    batch = batch_of({{"a", "1"}});
+    MessageBatch::Run run = batch.begin_run(3);
+    REQUIRE(run.room() == 3);
+    run.add_frame(as_bytes("b"));
+    run.end_message();
+    run.add_frame(as_bytes("half"));
+    CHECK(run.room() == 1);
+    batch.end_run(run);
+    CHECK(texts_of(batch) == Texts{{"a", "1"}, {"b"}});
+    CHECK(batch.unfinished().size() == 1);
+    batch.add_frame(as_bytes("whole"));
+    batch.end_message();
+    CHECK(texts_of(batch) == Texts{{"a", "1"}, {"b"}, {"half", "whole"}});
+    batch.clear();
+    CHECK(batch.empty());
+    CHECK(batch.begin_run(1'000'000).room() >= 4);
 }

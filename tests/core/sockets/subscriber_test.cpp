@@ -109,6 +109,44 @@ TEST_CASE("what was under way when it was unsubscribed is not given and is count
     CHECK(bench.inbox.messages.back() == Frames{"keep", "10"});
 }
 
+TEST_CASE("only what begins with a prefix is given, however long it and the topics are", "[core][sockets]") {
+    const std::string name = "plant/line-7/boiler/temperature";
+    const std::size_t bytes = GENERATE(range(std::size_t{1}, std::size_t{24}));
+    const bool has_another = GENERATE(false, true);
+    CAPTURE(bytes);
+    SubscriberBench bench;
+    bench.subscriber.subscribe(name.substr(0, bytes));
+    if (has_another) {
+        bench.subscriber.subscribe("x");
+    }
+    RawSession peer = bench.publisher();
+    std::string wire;
+    std::vector<Frames> expected;
+    const auto send = [&](const std::string& topic) {
+        wire += message(topic, "p");
+        if (topic.starts_with(name.substr(0, bytes)) || (has_another && topic.starts_with("x"))) {
+            expected.push_back({topic, "p"});
+        }
+    };
+    for (std::size_t length = 0; length <= name.size(); ++length) {
+        std::string topic = name.substr(0, length);
+        send(topic);
+        send(topic);
+        send("x" + topic);
+        for (char& letter : topic) {
+            letter = static_cast<char>(letter ^ 1);
+            send(topic);
+            letter = static_cast<char>(letter ^ 1);
+        }
+        send(topic);
+    }
+    peer.peer.send(wire + message(name, "end"));
+    expected.push_back({name, "end"});
+    REQUIRE(bench.turn_until([&] { return bench.inbox.take() >= expected.size(); }));
+    CHECK(bench.inbox.messages == expected);
+    CHECK(bench.subscriber.totals().filtered == bench.subscriber.totals().received - expected.size());
+}
+
 TEST_CASE("a prefix that is too long is refused and changes nothing", "[core][sockets]") {
     SubscriberBench bench;
     RawSession peer = bench.publisher();

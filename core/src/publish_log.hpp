@@ -1,0 +1,119 @@
+#pragma once
+
+#include "core/publisher.hpp"
+#include "headroom.hpp"
+#include "peer_table.hpp"
+#include "segment_log.hpp"
+#include "tail.hpp"
+#include "topic_table.hpp"
+#include "watch.hpp"
+#include "zmtp/frame.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// What a publisher has published: each message once, as wire bytes, in a log that all subscribers read from. Gives it
+/// to the readers of its topic, keeps them within their limits and has them flushed.
+///
+/// A message for the same readers as the one before goes to the log's tail: that costs the same however many they are.
+///
+/// Threads: the reactor's.
+/// Limits:  backlog_bytes_max of the log, and see limits::held_bytes_max; whoever is further behind loses the oldest.
+/// Failure: send() and prepare() may throw as SegmentLog::prepare(), publishing nothing; send() and commit()
+///          std::bad_alloc, where some readers may have the message and others not.
+class PublishLog {
+  public:
+    /// The tail must outlive the sessions of `peers`.
+    PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options);
+
+    /// Before it is a reader of any topic.
+    void join(Session& session) noexcept { session.outbox()->share(tail_); }
+    /// Before any topic's readers change.
+    void settle() noexcept { tail_.settle(); }
+
+    /// Publishes in few steps, where the topic's readers are those of the message before and nothing else is to be
+    /// done. False, and nothing is done, otherwise.
+    [[nodiscard]] bool send_on(const Topic& topic, std::string_view payload) noexcept {
+        return payload.size() > zmtp::short_body_bytes_max ? send_on<zmtp::frame_header_bytes_max>(topic, payload)
+                                                           : send_short_on(topic, payload);
+    }
+    /// The same of a payload with a short header; false for any other, and an empty one, which may have no address.
+    [[nodiscard]] bool send_short_on(const Topic& topic, std::string_view payload) noexcept {
+        return payload.size() - 1 < zmtp::short_body_bytes_max && send_on<zmtp::frame_header_bytes(1)>(topic, payload);
+    }
+    /// The topic is fresh and has readers. Flushes when enough has come together, or has it done later.
+    void send(Topic& topic, std::string_view payload);
+
+    /// Room for a payload in the log; commit() follows.
+    [[nodiscard]] std::byte* prepare(Topic& topic, std::size_t payload_bytes_max);
+    /// The topic that prepare() was called for.
+    [[nodiscard]] Topic& prepared() const noexcept { return *topic_; }
+    /// The prepared topic is fresh. flush() is left to the caller.
+    void commit(std::size_t payload_bytes);
+    void skip() noexcept { ++messages_; }
+
+    /// Whether one more message of so many bytes costs no subscriber another one.
+    [[nodiscard]] bool has_room(std::size_t bytes) noexcept { return headroom_.has_room(bytes, given_); }
+    /// Published and skipped so far.
+    [[nodiscard]] std::uint64_t messages() const noexcept { return messages_ + tail_.messages(); }
+
+  private:
+    /// With a header of so many bytes in front of the payload.
+    template <std::size_t header_bytes>
+    [[nodiscard]] bool send_on(const Topic& topic, std::string_view payload) noexcept {
+        const std::size_t topic_bytes = topic.frame.size();
+        const std::size_t bytes = topic_bytes + header_bytes + payload.size();
+        if (topic.readers.get() != readers_ || !tail_.has_room(bytes)) {
+            return false;
+        }
+        std::byte* const out = tail_.next();
+        tail_.add(bytes);
+        topic.frame.copy_to(out);
+        if constexpr (header_bytes == zmtp::frame_header_bytes(1)) {
+            zmtp::write_short_frame_header(out + topic_bytes, 0, payload.size());
+        } else {
+            zmtp::write_frame_header(out + topic_bytes, 0, payload.size());
+        }
+        std::memcpy(out + topic_bytes + header_bytes, payload.data(), payload.size());
+        return true;
+    }
+    [[nodiscard]] bool is_in_tail(const Topic& topic) const noexcept {
+        return tail_.is_open() && topic.readers.get() == readers_;
+    }
+    [[nodiscard]] bool share_readers(Topic& topic) const noexcept;
+    void give(std::size_t bytes);
+    void open_tail(std::size_t bytes_max) noexcept;
+    void enforce_backlog_limit();
+    void enforce_held_limit();
+    void close_too_slow();
+
+    Tail& tail_;
+    const ReaderSet* readers_ = nullptr;  // of the tail, while it is open, and of tail_topic_
+    const Topic* tail_topic_ = nullptr;
+    std::uint64_t messages_ = 0;  // but for those that came by the tail
+    PeerTable& peers_;
+    const PublisherOptions& options_;
+    SegmentLog log_;
+    Headroom headroom_;
+    std::vector<std::uint64_t> too_slow_;  // session ids, of those that enforce_held_limit() cut off
+    Later later_close_;                    // of these; not from within send(): a monitor that hears may well send
+    std::uint64_t given_ = 0;              // to the readers' outboxes one by one; each may have begun a run
+
+    // Between prepare() and commit().
+    Topic* topic_ = nullptr;
+    std::byte* room_ = nullptr;
+    std::size_t payload_header_bytes_ = 0;
+
+    const std::uint64_t& flushes_;
+    std::uint64_t flushes_seen_ = 0;
+    std::size_t unflushed_bytes_ = 0;  // but for those in the tail
+    std::uint64_t tail_bytes_seen_ = 0;
+    std::uint64_t segments_seen_ = 0;
+};
+
+}  // namespace telegate

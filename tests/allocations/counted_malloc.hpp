@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace telegate::test {
+
+/// Calls of malloc and its kin so far, in all threads of this program. Threads: any.
+[[nodiscard]] std::uint64_t allocations() noexcept;
+
+}  // namespace telegate::test

@@ -1,0 +1,289 @@
+#include "tail.hpp"
+
+#include "outbox.hpp"
+#include "support/catch.hpp"
+#include "support/zmtp_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using telegate::test::frame;
+
+namespace {
+
+constexpr std::size_t segment_bytes = 256;
+
+std::string offered(const Outbox& outbox) {
+    std::array<StreamPart, 512> parts;
+    std::string bytes;
+    const std::size_t count = outbox.backlog().gather(parts);
+    for (std::size_t i = 0; i < count; ++i) {
+        bytes += as_text({parts[i].data, parts[i].bytes});
+    }
+    return bytes;
+}
+
+void write(std::byte* out, const std::string& wire) {
+    std::memcpy(out, wire.data(), wire.size());
+}
+
+/// A log with readers that share its tail.
+struct Shared {
+    explicit Shared(std::size_t count) : log(pool) {
+        for (std::size_t i = 0; i < count; ++i) {
+            owned.push_back(std::make_unique<Outbox>(pool));
+            owned.back()->share(tail);
+            all.push_back(owned.back().get());
+        }
+    }
+    /// One message to each of `readers`, one by one.
+    void give(const std::string& wire, const std::vector<Outbox*>& readers) {
+        tail.settle();
+        write(log.prepare(wire.size()), wire);
+        const Slice slice = log.commit(wire.size());
+        for (Outbox* outbox : readers) {
+            outbox->add(slice);
+        }
+    }
+    void add(const std::string& wire) {
+        write(tail.next(), wire);
+        tail.add(wire.size());
+    }
+
+    SegmentPool pool{segment_bytes};
+    Tail tail;
+    SegmentLog log;
+    std::vector<std::unique_ptr<Outbox>> owned;
+    std::vector<Outbox*> all;
+};
+
+/// The same messages twice: by a tail where there is one, and to each outbox one by one.
+class Twins {
+  public:
+    Twins(std::size_t count, std::uint32_t seed) : tailed_(count), plain_(count), random_(seed) {}
+
+    void send() {
+        const std::string wire = frame(0, std::string(below(60), static_cast<char>('a' + below(26))));
+        if (readers_.empty() || below(5) == 0) {
+            choose_readers();
+        }
+        if (is_same_ && tailed_.tail.has_room(wire.size())) {
+            tailed_.add(wire);
+        } else {
+            tailed_.give(wire, of(tailed_));
+            tailed_.tail.open(tailed_.log, given_ = of(tailed_), below(2 * segment_bytes));
+            is_same_ = true;
+        }
+        plain_.give(wire, of(plain_));
+    }
+
+    /// The same with one outbox of each side.
+    template <class Change>
+    void change(const Change& change) {
+        const std::size_t place = below(tailed_.all.size());
+        change(*tailed_.all[place]);
+        change(*plain_.all[place]);
+    }
+    void consume_some() {
+        const std::size_t share = below(4);
+        change([&](Outbox& outbox) { outbox.consume(outbox.backlog().bytes() * share / 3); });
+    }
+    void give_up_some() {
+        const std::size_t ahead = below(3 * segment_bytes);
+        tailed_.tail.settle();
+        const std::uint64_t end = plain_.log.end();
+        CHECK(tailed_.log.end() == end);
+        change([&](Outbox& outbox) { outbox.give_up_before(end - std::min<std::uint64_t>(end, ahead)); });
+    }
+    void lose_all_seldom() {
+        if (below(8) == 0) {
+            change([](Outbox& outbox) { outbox.give_up_all(); });
+        }
+    }
+    void check_one() {
+        const std::size_t place = below(tailed_.all.size());
+        check(*tailed_.all[place], *plain_.all[place]);
+    }
+    void check_all() {
+        for (std::size_t place = 0; place < tailed_.all.size(); ++place) {
+            check(*tailed_.all[place], *plain_.all[place]);
+        }
+    }
+    [[nodiscard]] std::size_t below(std::size_t end) { return random_() % end; }
+
+  private:
+    static void check(const Outbox& tailed, const Outbox& plain) {
+        CHECK(tailed.matched() == plain.matched());
+        CHECK(tailed.sent() == plain.sent());
+        CHECK(tailed.dropped() == plain.dropped());
+        CHECK(tailed.backlog().messages() == plain.backlog().messages());
+        CHECK(tailed.backlog().bytes() == plain.backlog().bytes());
+        CHECK(tailed.backlog().runs_left() == plain.backlog().runs_left());
+        CHECK(offered(tailed) == offered(plain));
+    }
+    void choose_readers() {
+        readers_.clear();
+        for (std::size_t place = 0; place < tailed_.all.size(); ++place) {
+            if (below(2) == 0) {
+                readers_.push_back(place);
+            }
+        }
+        is_same_ = false;
+    }
+    std::vector<Outbox*> of(const Shared& shared) const {
+        std::vector<Outbox*> result;
+        for (const std::size_t place : readers_) {
+            result.push_back(shared.all[place]);
+        }
+        return result;
+    }
+
+    Shared tailed_;
+    Shared plain_;
+    std::mt19937 random_;
+    std::vector<std::size_t> readers_;
+    std::vector<Outbox*> given_;  // to the tail
+    bool is_same_ = false;        // the readers are those of the tail
+};
+
+}  // namespace
+
+TEST_CASE("a tail that is closed has no room", "[core][session][tail]") {
+    Shared shared(1);
+    CHECK_FALSE(shared.tail.is_open());
+    CHECK_FALSE(shared.tail.has_room(1));
+    CHECK_FALSE(shared.tail.fits(1));
+    shared.give("first", shared.all);
+    shared.tail.open(shared.log, shared.all, 100);
+    CHECK(shared.tail.has_room(1));
+    shared.tail.settle();
+    CHECK_FALSE(shared.tail.has_room(1));
+    CHECK_FALSE(shared.tail.fits(1));
+}
+
+TEST_CASE("a tail takes as much as it is told, and no more than its segment holds", "[core][session][tail]") {
+    Shared shared(1);
+    shared.give(std::string(56, 'x'), shared.all);
+    const auto bytes_max = GENERATE(std::size_t{0}, std::size_t{10}, std::size_t{200}, std::size_t{1'000});
+    shared.tail.open(shared.log, shared.all, bytes_max);
+    const std::size_t room = std::min<std::size_t>(bytes_max, segment_bytes - 56);
+    CHECK(shared.tail.has_room(room));
+    CHECK_FALSE(shared.tail.has_room(room + 1));
+    CHECK(shared.tail.fits(segment_bytes - 56));
+    CHECK_FALSE(shared.tail.fits(segment_bytes - 55));
+}
+
+TEST_CASE("a tail that was given more than it is told has no room", "[core][session][tail]") {
+    Shared shared(1);
+    shared.give(frame(0, "first"), shared.all);
+    shared.tail.open(shared.log, shared.all, 10);
+    CHECK(shared.tail.fits(frame(0, "a longer one").size()));
+    shared.add(frame(0, "a longer one"));
+    CHECK_FALSE(shared.tail.has_room(1));
+    CHECK(shared.tail.fits(1));
+}
+
+TEST_CASE("whoever looks at an outbox sees what is in the tail", "[core][session][tail]") {
+    Shared shared(3);
+    shared.give(frame(0, "first"), shared.all);
+    shared.tail.open(shared.log, shared.all, segment_bytes);
+    shared.add(frame(0, "second"));
+    shared.add(frame(0, "third"));
+    CHECK(shared.tail.messages() == 2);
+    CHECK(shared.tail.open_bytes() == frame(0, "second").size() + frame(0, "third").size());
+    const Outbox& outbox = *shared.all[1];
+    SECTION("its count") {
+        CHECK(outbox.matched() == 3);
+    }
+    SECTION("its backlog") {
+        CHECK(outbox.backlog().messages() == 3);
+    }
+    SECTION("its bytes") {
+        CHECK(offered(outbox) == frame(0, "first") + frame(0, "second") + frame(0, "third"));
+    }
+    CHECK_FALSE(shared.tail.is_open());
+    CHECK(shared.tail.open_bytes() == 0);
+    CHECK(shared.tail.messages() == 2);
+    CHECK(shared.tail.bytes() == frame(0, "second").size() + frame(0, "third").size());
+    for (const Outbox* reader : shared.all) {
+        CHECK(reader->matched() == 3);
+        CHECK(reader->backlog().runs_left() == outbox.backlog().runs_left());
+    }
+}
+
+TEST_CASE("what changes an outbox comes after what is in the tail", "[core][session][tail]") {
+    Shared shared(2);
+    shared.give(frame(0, "first"), shared.all);
+    shared.tail.open(shared.log, shared.all, segment_bytes);
+    shared.add(frame(0, "second"));
+    Outbox& outbox = *shared.all[0];
+    SECTION("sending") {
+        CHECK(outbox.consume(frame(0, "first").size() + frame(0, "second").size()) == 2);
+        CHECK(outbox.sent() == 2);
+    }
+    SECTION("giving up all") {
+        outbox.give_up_all();
+        CHECK(outbox.dropped() == 2);
+    }
+    SECTION("giving up what is old") {
+        outbox.give_up_before(shared.log.end());
+        CHECK(outbox.dropped() == 2);
+    }
+    CHECK(outbox.matched() == 2);
+    CHECK(outbox.backlog().empty());
+    CHECK(shared.all[1]->backlog().messages() == 2);
+}
+
+TEST_CASE("an outbox goes on in a tail of its own", "[core][session][tail]") {
+    SegmentPool pool(segment_bytes);
+    Outbox outbox(pool);
+    const std::array<Bytes, 1> one = {as_bytes("one")};
+    CHECK_FALSE(outbox.append_to_tail(one));
+    outbox.append(one);
+    CHECK_FALSE(outbox.append_to_tail(one));
+    outbox.open_tail(100);
+    const std::array<std::string_view, 3> three = {"", "b", std::string_view()};
+    CHECK(outbox.append_to_tail(one));
+    CHECK(outbox.append_to_tail(three));
+    CHECK(outbox.append_to_tail(std::array<std::string_view, 1>{""}));
+    CHECK_FALSE(outbox.append_to_tail(std::array<Bytes, 0>{}));
+    CHECK(offered(outbox) ==
+          frame(0, "one") + frame(0, "one") + frame(1, "") + frame(1, "b") + frame(0, "") + frame(0, ""));
+    CHECK(outbox.matched() == 4);
+    CHECK_FALSE(outbox.append_to_tail(one));
+}
+
+TEST_CASE("frames of every size are the same in a tail", "[core][session][tail]") {
+    SegmentPool pool(64 * 1024);
+    Outbox outbox(pool);
+    const auto bytes = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{255}, std::size_t{256}, std::size_t{300});
+    const std::string body(bytes, 'b');
+    outbox.append(std::array<Bytes, 1>{as_bytes("first")});
+    outbox.open_tail(1024);
+    CHECK(outbox.append_to_tail(std::array<std::string_view, 1>{body}));
+    CHECK(outbox.append_to_tail(std::array<std::string_view, 2>{"id", body}));
+    CHECK(outbox.tail_bytes() == frame(0, body).size() + frame(1, "id").size() + frame(0, body).size());
+    CHECK(offered(outbox) == frame(0, "first") + frame(0, body) + frame(1, "id") + frame(0, body));
+}
+
+TEST_CASE("by a tail or one by one, readers get the same and count the same", "[core][session][tail]") {
+    const auto seed = GENERATE(range(0U, 40U));
+    CAPTURE(seed);
+    Twins twins(1 + seed % 5, seed);
+    for (int step = 0; step < 600; ++step) {
+        switch (twins.below(12)) {
+            case 0: twins.consume_some(); break;
+            case 1: twins.give_up_some(); break;
+            case 2: twins.check_one(); break;
+            case 3: twins.lose_all_seldom(); break;
+            default: twins.send();
+        }
+    }
+    twins.check_all();
+}

@@ -1,0 +1,87 @@
+#include "transport/ping_pong.hpp"
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::perf;
+using Catch::Matchers::Message;
+
+namespace {
+
+LatencyWork work_of(std::uint64_t round_trips) {
+    LatencyWork work;
+    work.round_trips = round_trips;
+    return work;
+}
+
+Bytes same(Bytes payload) {
+    return payload;
+}
+
+void nothing() {}
+
+}  // namespace
+
+TEST_CASE("a percentile is the least time that its share of all times are not above", "[tools][latency]") {
+    std::vector<std::uint64_t> ns(1'000);
+    std::iota(ns.begin(), ns.end(), 1);
+    CHECK(microseconds_at(ns, 0.5) == 0.5);
+    CHECK(microseconds_at(ns, 0.99) == 0.99);
+    CHECK(microseconds_at(ns, 0.999) == 0.999);
+    CHECK(microseconds_at(ns, 1.0) == 1.0);
+    CHECK(microseconds_at({7'000}, 0.5) == 7);
+}
+
+TEST_CASE("a run has as many round trips as were asked for", "[tools][latency]") {
+    CHECK(time_round_trips(work_of(1), same).ns.size() == 1);
+    CHECK(time_round_trips(work_of(3'000), same).ns.size() == 3'000);
+}
+
+TEST_CASE("a run ends with its time, after one round trip at least", "[tools][latency]") {
+    LatencyWork work = work_of(1'000'000);
+    work.time = std::chrono::nanoseconds(1);
+    CHECK(time_round_trips(work, same).ns.size() == 1);
+}
+
+TEST_CASE("an answer of another number, size or end is refused", "[tools][latency]") {
+    const std::size_t changed = GENERATE(std::size_t{0}, std::size_t{63});
+    std::vector<std::byte> answer;
+    const auto change = [&](Bytes payload) {
+        answer.assign(payload.begin(), payload.end());
+        answer[changed] ^= std::byte{1};
+        return Bytes(answer);
+    };
+    CHECK_THROWS_AS(time_round_trips(work_of(1), change), std::runtime_error);
+    CHECK_THROWS_AS(time_round_trips(work_of(1), [](Bytes payload) { return payload.first(63); }), std::runtime_error);
+}
+
+TEST_CASE("an answer that comes twice is refused", "[tools][latency]") {
+    std::vector<std::byte> first;
+    const auto repeat = [&first](Bytes payload) {
+        if (first.empty()) {
+            first.assign(payload.begin(), payload.end());
+        }
+        return Bytes(first);
+    };
+    CHECK_THROWS_AS(time_round_trips(work_of(2), repeat), std::runtime_error);
+}
+
+TEST_CASE("a fault of the side that answers is told, also when the other one fails for it", "[tools][latency]") {
+    const auto fault = [] {
+        throw std::runtime_error("answering");
+    };
+    CHECK_THROWS_MATCHES(run_both(fault, [] { return RoundTrips{}; }), std::runtime_error, Message("answering"));
+    CHECK_THROWS_MATCHES(run_both(fault, []() -> RoundTrips { throw std::runtime_error("asking"); }),
+                         std::runtime_error, Message("answering"));
+}
+
+TEST_CASE("a fault of the side that asks ends both", "[tools][latency]") {
+    CHECK_THROWS_MATCHES(run_both(nothing, []() -> RoundTrips { throw std::runtime_error("asking"); }),
+                         std::runtime_error, Message("asking"));
+}

@@ -1,0 +1,341 @@
+#include "support/catch.hpp"
+#include "transport/byte_ring.hpp"
+#include "transport/checker.hpp"
+#include "transport/harness.hpp"
+#include "transport/measure.hpp"
+#include "transport/selection.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::perf;
+
+namespace {
+
+constexpr std::size_t message_bytes = 64;
+
+std::vector<char> message_of(std::uint64_t number, std::size_t bytes = message_bytes) {
+    std::vector<char> payload(bytes, 'p');
+    stamp(payload, number);
+    return payload;
+}
+
+Checker checker_of(const Share& share, std::initializer_list<std::uint64_t> numbers) {
+    Checker checker(message_bytes, share);
+    for (const std::uint64_t number : numbers) {
+        const auto payload = message_of(number);
+        checker.take(payload.data(), payload.size());
+    }
+    return checker;
+}
+
+}  // namespace
+
+TEST_CASE("a checker is done when its messages came in order, after any number of greetings", "[tools][checker]") {
+    const Checker one = checker_of({0, 1, 3}, {hello_number, hello_number, 0, 1, 2});
+    CHECK(one.is_greeted());
+    CHECK(one.is_done());
+    CHECK(one.received() == 3);
+    CHECK_NOTHROW(one.check());
+    CHECK_NOTHROW(checker_of({5, 10, 26}, {5, 15, 25}).check());
+    CHECK_FALSE(checker_of({5, 10, 26}, {5, 15}).is_done());
+    CHECK(checker_of({5, 10, 5}, {}).is_done());
+    CHECK_NOTHROW(checker_of({5, 10, 5}, {}).check());
+}
+
+TEST_CASE("a checker finds what is lost, doubled, swapped, foreign or too much", "[tools][checker]") {
+    const Share three{0, 1, 3};
+    for (const auto& numbers :
+         {std::initializer_list<std::uint64_t>{1}, {0, 2}, {0, 0}, {0, hello_number}, {0, 1, 2, 3}, {256}}) {
+        const Checker checker = checker_of(three, numbers);
+        CHECK(checker.is_done());
+        CHECK_THROWS_AS(checker.check(), std::runtime_error);
+    }
+}
+
+TEST_CASE("a checker finds a message of another size or with another last byte", "[tools][checker]") {
+    Checker size(message_bytes, {0, 1, 3});
+    const auto longer = message_of(0, message_bytes + 1);
+    size.take(longer.data(), longer.size());
+    CHECK_THROWS_WITH(size.check(), Catch::Contains("size"));
+
+    Checker last(message_bytes, {0, 1, 3});
+    auto changed = message_of(0);
+    changed.back() = 'x';
+    last.take(changed.data(), changed.size());
+    CHECK_THROWS_WITH(last.check(), Catch::Contains("last byte"));
+}
+
+TEST_CASE("every topic that is asked for belongs to one subscriber, and the shares are all its messages",
+          "[tools][workload]") {
+    Workload work;
+    work.receivers = 8;
+    work.topics = 1'000;
+    CHECK(topic_of(work, 0) == 0);
+    CHECK(topic_of(work, 7) == 875);
+    CHECK(share_of(work, 7).first == 875);
+    CHECK(share_of(work, 7).stride == 1'000);
+    CHECK(topic_name(work, 875).size() == topic_name(work, 0).size());
+    work.topics = 1;
+    CHECK(topic_of(work, 7) == 0);
+    CHECK(topic_name(work, 0).empty());
+}
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<Cell>& cells) {
+    std::vector<std::string> names;
+    names.reserve(cells.size());
+    for (const Cell& cell : cells) {
+        names.push_back(cell.group + ", " + cell.name);
+    }
+    return names;
+}
+
+template <class Selection>
+Selection parsed(const std::string& arguments) {
+    Selection selection;
+    CLI::App app;
+    add_options(app, selection);
+    app.parse(arguments);
+    return selection;
+}
+
+}  // namespace
+
+TEST_CASE("lists on the command line give the cells in their order", "[tools][selection]") {
+    const auto chosen = parsed<TransportSelection>("--pattern router --transport ipc,tcp --size 64,8192,100");
+    CHECK(names_of(cells_of(chosen)) ==
+          std::vector<std::string>{"ROUTER-ROUTER ipc, 64 B", "ROUTER-ROUTER ipc, 8 KiB", "ROUTER-ROUTER ipc, 100 B",
+                                   "ROUTER-ROUTER tcp, 64 B", "ROUTER-ROUTER tcp, 8 KiB", "ROUTER-ROUTER tcp, 100 B"});
+    CHECK(cells_of(chosen).front().work.messages == 0);
+    CHECK(cells_of(parsed<TransportSelection>("")).size() == 24);
+    CHECK(cells_of(parsed<TransportSelection>("--two-processes")).size() == 16);  // not over inproc
+}
+
+TEST_CASE("a fan-out has a cell for each number of subscribers, with topics enough for them", "[tools][selection]") {
+    const auto chosen = parsed<FanoutSelection>("--subscribers 1,8 --topics 1,4 --transport inproc --messages 10");
+    const auto cells = cells_of(chosen);
+    CHECK(names_of(cells) == std::vector<std::string>{"fan-out inproc, 1 subscriber", "fan-out inproc, 8 subscribers",
+                                                      "fan-out inproc, 4 topics, 1 subscriber"});
+    CHECK(cells.front().work.messages == 10);
+    CHECK(cells_of(parsed<FanoutSelection>("")).size() == 10);
+}
+
+TEST_CASE("the original numbers of messages belong to the four original sizes", "[tools][selection]") {
+    const auto cells = cells_of(parsed<TransportSelection>("--messages original --pattern pubsub --transport tcp"));
+    REQUIRE(cells.size() == 4);
+    CHECK(cells[0].work.messages == 100'000);
+    CHECK(cells[3].work.messages == 1'000);
+    CHECK_THROWS_AS(cells_of(parsed<TransportSelection>("--messages original --size 65")), std::runtime_error);
+}
+
+TEST_CASE("what is not among the choices is refused", "[tools][selection]") {
+    const std::string arguments = GENERATE("--pattern pubsub,push", "--transport udp", "--size 15", "--size 64,x",
+                                           "--engine zmq", "--variants best", "--messages 0", "--messages -1",
+                                           "--messages some", "--seconds 0", "--seconds 1 --messages 2");
+    CAPTURE(arguments);
+    CHECK_THROWS_AS(parsed<TransportSelection>(arguments), CLI::ParseError);
+}
+
+TEST_CASE("sizes are named as people say them", "[tools][selection]") {
+    CHECK(size_name(64) == "64 B");
+    CHECK(size_name(1000) == "1000 B");
+    CHECK(size_name(64 * 1024) == "64 KiB");
+    CHECK(size_name(2 * 1024 * 1024) == "2 MiB");
+}
+
+namespace {
+
+std::vector<std::string> order;
+
+template <char name, int messages_per_second>
+Outcome run_fake(const Workload& work) {
+    order.emplace_back(1, name);
+    return {static_cast<double>(work.messages) / messages_per_second, 1, 0.5};
+}
+bool can_all(const Workload& /*work*/) {
+    return true;
+}
+bool can_few(const Workload& work) {
+    return work.messages <= 1'000;
+}
+Outcome run_wrong(const Workload& /*work*/) {
+    throw std::runtime_error("message 7 is lost");
+}
+
+}  // namespace
+
+TEST_CASE("the messages that take the time are found by a trial", "[tools][measure]") {
+    const Engine fast{"fast", "", can_all, run_fake<'f', 5'000'000>};
+    CHECK(messages_in(2, fast, {}) == Approx(10'000'000).margin(10));
+    const Engine slow{"slow", "", can_all, run_fake<'s', 1'000>};
+    CHECK(messages_in(2, slow, {}) == Approx(2'000).margin(2));
+}
+
+TEST_CASE("no more messages are sent than an engine can", "[tools][measure]") {
+    Workload work;
+    work.size = 64 * 1024;
+    const Engine few{"few", "", can_few, run_fake<'w', 1'000'000>};
+    const std::uint64_t messages = messages_in(2, few, work);
+    CHECK(messages <= 1'000);
+    CHECK(messages >= 64);
+}
+
+TEST_CASE("engines take turns within each run, and deliveries are counted", "[tools][measure]") {
+    std::vector<Cell> cells(1);
+    cells[0].work.messages = 1'000;
+    cells[0].work.receivers = 4;
+    const Plan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 2, 1};
+    order.clear();
+    measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {});
+    CHECK(order == std::vector<std::string>{"a", "b", "a", "b"});
+    REQUIRE(cells[0].series.size() == 2);
+    CHECK(cells[0].series[0].rates == std::vector<double>{4'000, 4'000});
+    CHECK(cells[0].series[1].rates == std::vector<double>{8'000, 8'000});
+    CHECK(cells[0].series[0].cpu_ns[0] == Approx(250'000));
+    CHECK(cells[0].series[1].variant == "x");
+}
+
+TEST_CASE("a wrong result names the engine and the cell", "[tools][measure]") {
+    std::vector<Cell> cells(1);
+    cells[0].group = "PUB/SUB tcp";
+    cells[0].name = "64 B";
+    const Plan plan{{{"a", "odd", can_all, run_wrong}}, 1, 1};
+    CHECK_THROWS_WITH(measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {}),
+                      "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
+}
+
+namespace {
+
+std::string item_of(std::uint64_t number) {
+    std::string item(16, static_cast<char>('a' + number % 26));
+    item.resize(16 + number % 85, item.front());
+    return item;
+}
+
+/// Takes what there is for one reader, and counts what came as it was put.
+void take_some(ByteRing& ring, std::size_t reader, std::uint64_t& taken) {
+    (void)ring.take(reader, [&](const char* data, std::size_t bytes) {
+        taken += std::string_view(data, bytes) == item_of(taken) ? 1U : 0U;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("each reader of a ring gets every item whole, also where the ring begins anew", "[tools][ring]") {
+    ByteRing ring(1, 100, 2);  // a small one
+    std::array<std::uint64_t, 2> taken{};
+    for (std::uint64_t put = 0; put < 10'000;) {
+        if (ring.put(item_of(put))) {
+            ++put;
+        } else {
+            take_some(ring, 0, taken[0]);
+            take_some(ring, 1, taken[1]);
+        }
+        if (put % 3 == 0) {
+            take_some(ring, 0, taken[0]);
+        }
+    }
+    ring.publish();
+    for (int round = 0; round < 10; ++round) {
+        take_some(ring, 0, taken[0]);
+        take_some(ring, 1, taken[1]);
+    }
+    CHECK(taken[0] == 10'000);
+    CHECK(taken[1] == 10'000);
+}
+
+namespace {
+
+/// A queue between two threads that can be told to go wrong.
+struct FakeLink {
+    enum class Fault { none, loses, refuses, dies };
+    struct Shared {
+        Shared(const Workload& /*work*/, Fault fault_in) : fault(fault_in) {}
+        const Fault fault;
+        std::mutex mutex;
+        std::deque<std::string> messages;
+    };
+    struct Sender {
+        Sender(Shared& shared_in, const Workload& /*work*/) : shared(shared_in) {}
+        static std::string address() { return "here"; }
+        void greet(std::string_view payload) { put(payload); }
+        void send(std::string_view payload) {
+            if (shared.fault != Fault::loses || ++sent != 500) {
+                put(payload);
+            }
+        }
+        void put(std::string_view payload) {
+            const std::lock_guard lock(shared.mutex);
+            shared.messages.emplace_back(payload);
+        }
+        void flush() {}
+        static void turn() { nap(); }
+        Shared& shared;
+        int sent = 0;
+    };
+    struct Receiver {
+        Receiver(Shared& shared_in, const Workload& /*work*/, const std::string& address, std::size_t /*index*/)
+            : shared(shared_in) {
+            if (shared.fault == Fault::refuses || address != "here") {
+                throw std::runtime_error("cannot connect");
+            }
+            if (shared.fault == Fault::dies) {
+                std::raise(SIGKILL);
+            }
+        }
+        bool receive(Checker& checker) {
+            const std::lock_guard lock(shared.mutex);
+            if (shared.messages.empty()) {
+                return false;
+            }
+            checker.take(shared.messages.front().data(), shared.messages.front().size());
+            shared.messages.pop_front();
+            return true;
+        }
+        Shared& shared;
+    };
+};
+
+Workload small_work() {
+    Workload work;
+    work.messages = 1'000;
+    return work;
+}
+
+}  // namespace
+
+TEST_CASE("a run takes time and processor time", "[tools][harness]") {
+    const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::none);
+    CHECK(outcome.seconds > 0);
+    CHECK(outcome.cpu_seconds >= outcome.sender_cpu_seconds);
+}
+
+TEST_CASE("a message that is lost fails the run", "[tools][harness]") {
+    CHECK_THROWS_WITH(run_workload<FakeLink>(small_work(), FakeLink::Fault::loses), Catch::Contains("lost"));
+}
+
+TEST_CASE("a receiver that cannot connect fails the run at once, in a thread and in a process", "[tools][harness]") {
+    Workload work = small_work();
+    work.two_processes = GENERATE(false, true);
+    CHECK_THROWS_WITH(run_workload<FakeLink>(work, FakeLink::Fault::refuses), "cannot connect");
+}
+
+TEST_CASE("a receiving process that dies fails the run at once", "[tools][harness]") {
+    Workload work = small_work();
+    work.two_processes = true;
+    CHECK_THROWS_WITH(run_workload<FakeLink>(work, FakeLink::Fault::dies), Catch::Contains("died"));
+}

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "results.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace telegate::perf {
+
+/// What `transport` and `fanout` have in common on the command line.
+struct EngineSelection {
+    std::vector<std::string> transports{"tcp", "ipc", "inproc"};
+    std::vector<std::string> engines{"telegate", "libzmq", "raw"};
+    std::string variants = "all";
+    double seconds = 2;    // that each engine takes in each run, about
+    std::string messages;  // instead of the seconds: a number, or "original"
+};
+
+struct TransportSelection : EngineSelection {
+    std::vector<std::string> patterns{"pubsub", "router"};
+    std::vector<std::size_t> sizes{64, 1024, 8 * 1024, 64 * 1024};
+    bool two_processes = false;
+};
+
+struct FanoutSelection : EngineSelection {
+    FanoutSelection() { transports = {"tcp", "inproc"}; }
+    std::vector<std::size_t> subscribers{1, 2, 4, 8, 64};
+    std::vector<std::size_t> topics{1};
+    std::size_t size = 64;
+};
+
+/// Adds the options to the command line; `selection` outlives it.
+void add_options(CLI::App& app, TransportSelection& selection);
+void add_options(CLI::App& app, FanoutSelection& selection);
+
+/// In the order of the patterns or topics, then transports, then sizes or subscribers, without what does not exist. The
+/// number of messages is 0 where it is not asked for.
+[[nodiscard]] std::vector<Cell> cells_of(const TransportSelection& selection);
+[[nodiscard]] std::vector<Cell> cells_of(const FanoutSelection& selection);
+
+/// What ServerLink's reports sent of messages of this size; 0 for another size.
+[[nodiscard]] std::uint64_t original_messages(std::size_t size) noexcept;
+/// "64 B", "8 KiB", "1 MiB".
+[[nodiscard]] std::string size_name(std::size_t bytes);
+
+}  // namespace telegate::perf

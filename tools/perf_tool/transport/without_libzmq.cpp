@@ -1,0 +1,13 @@
+#include "engine.hpp"
+
+namespace telegate::perf {
+
+std::span<const Engine> libzmq_engines() {
+    return {};
+}
+
+std::string libzmq_version() {
+    return {};
+}
+
+}  // namespace telegate::perf
