@@ -27,7 +27,7 @@ std::string printed(Print print, const Matrix& matrix) {
 }
 
 Series series(std::string engine, std::string variant, std::vector<double> rates) {
-    return {std::move(engine), std::move(variant), std::move(rates), {}, {}};
+    return {std::move(engine), std::move(variant), std::move(rates), {}, {}, {}};
 }
 
 /// A cell in which everything was measured, one in which only Telegate was, and one of which nothing is known.

@@ -1,11 +1,14 @@
 #include "transport/ping_pong.hpp"
 #include "support/catch.hpp"
 
+#include <sched.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 using namespace telegate;
@@ -76,12 +79,38 @@ TEST_CASE("a fault of the side that answers is told, also when the other one fai
     const auto fault = [] {
         throw std::runtime_error("answering");
     };
-    CHECK_THROWS_MATCHES(run_both(fault, [] { return RoundTrips{}; }), std::runtime_error, Message("answering"));
-    CHECK_THROWS_MATCHES(run_both(fault, []() -> RoundTrips { throw std::runtime_error("asking"); }),
+    CHECK_THROWS_MATCHES(run_both({}, fault, [] { return RoundTrips{}; }), std::runtime_error, Message("answering"));
+    CHECK_THROWS_MATCHES(run_both({}, fault, []() -> RoundTrips { throw std::runtime_error("asking"); }),
                          std::runtime_error, Message("answering"));
 }
 
 TEST_CASE("a fault of the side that asks ends both", "[tools][latency]") {
-    CHECK_THROWS_MATCHES(run_both(nothing, []() -> RoundTrips { throw std::runtime_error("asking"); }),
+    CHECK_THROWS_MATCHES(run_both({}, nothing, []() -> RoundTrips { throw std::runtime_error("asking"); }),
                          std::runtime_error, Message("asking"));
+}
+
+TEST_CASE("both sides run where they are placed, and nobody does afterwards", "[tools][latency]") {
+    const int processor = placement_of("together").asking.value();
+    int asking = -1;
+    int answering = -1;
+    (void)run_both(
+        {processor, processor}, [&] { answering = ::sched_getcpu(); },
+        [&] {
+            asking = ::sched_getcpu();
+            return RoundTrips{};
+        });
+    CHECK(asking == processor);
+    CHECK(answering == processor);
+    cpu_set_t set;
+    REQUIRE(::sched_getaffinity(0, sizeof set, &set) == 0);
+    CHECK(static_cast<unsigned>(CPU_COUNT(&set)) == std::thread::hardware_concurrency());
+}
+
+TEST_CASE("apart are two processors where there are two, and free is none", "[tools][latency]") {
+    const Placement apart = placement_of("apart");
+    CHECK((std::thread::hardware_concurrency() > 1) == (apart.asking != apart.answering));
+    CHECK_FALSE(placement_of("free").asking.has_value());
+    CHECK(words_of(placement_of("free")) == "where the system puts them");
+    CHECK(words_of({2, 5}) == "pinned to processors 2 and 5");
+    CHECK(words_of({3, 3}) == "both pinned to processor 3");
 }

@@ -3,9 +3,6 @@
 #include "transport/checker.hpp"
 #include "transport/harness.hpp"
 #include "transport/measure.hpp"
-#include "transport/selection.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -95,70 +92,6 @@ TEST_CASE("every topic that is asked for belongs to one subscriber, and the shar
 
 namespace {
 
-std::vector<std::string> names_of(const std::vector<Cell>& cells) {
-    std::vector<std::string> names;
-    names.reserve(cells.size());
-    for (const Cell& cell : cells) {
-        names.push_back(cell.group + ", " + cell.name);
-    }
-    return names;
-}
-
-template <class Selection>
-Selection parsed(const std::string& arguments) {
-    Selection selection;
-    CLI::App app;
-    add_options(app, selection);
-    app.parse(arguments);
-    return selection;
-}
-
-}  // namespace
-
-TEST_CASE("lists on the command line give the cells in their order", "[tools][selection]") {
-    const auto chosen = parsed<TransportSelection>("--pattern router --transport ipc,tcp --size 64,8192,100");
-    CHECK(names_of(cells_of(chosen)) ==
-          std::vector<std::string>{"ROUTER-ROUTER ipc, 64 B", "ROUTER-ROUTER ipc, 8 KiB", "ROUTER-ROUTER ipc, 100 B",
-                                   "ROUTER-ROUTER tcp, 64 B", "ROUTER-ROUTER tcp, 8 KiB", "ROUTER-ROUTER tcp, 100 B"});
-    CHECK(cells_of(chosen).front().work.messages == 0);
-    CHECK(cells_of(parsed<TransportSelection>("")).size() == 24);
-    CHECK(cells_of(parsed<TransportSelection>("--two-processes")).size() == 16);  // not over inproc
-}
-
-TEST_CASE("a fan-out has a cell for each number of subscribers, with topics enough for them", "[tools][selection]") {
-    const auto chosen = parsed<FanoutSelection>("--subscribers 1,8 --topics 1,4 --transport inproc --messages 10");
-    const auto cells = cells_of(chosen);
-    CHECK(names_of(cells) == std::vector<std::string>{"fan-out inproc, 1 subscriber", "fan-out inproc, 8 subscribers",
-                                                      "fan-out inproc, 4 topics, 1 subscriber"});
-    CHECK(cells.front().work.messages == 10);
-    CHECK(cells_of(parsed<FanoutSelection>("")).size() == 10);
-}
-
-TEST_CASE("the original numbers of messages belong to the four original sizes", "[tools][selection]") {
-    const auto cells = cells_of(parsed<TransportSelection>("--messages original --pattern pubsub --transport tcp"));
-    REQUIRE(cells.size() == 4);
-    CHECK(cells[0].work.messages == 100'000);
-    CHECK(cells[3].work.messages == 1'000);
-    CHECK_THROWS_AS(cells_of(parsed<TransportSelection>("--messages original --size 65")), std::runtime_error);
-}
-
-TEST_CASE("what is not among the choices is refused", "[tools][selection]") {
-    const std::string arguments = GENERATE("--pattern pubsub,push", "--transport udp", "--size 15", "--size 64,x",
-                                           "--engine zmq", "--variants best", "--messages 0", "--messages -1",
-                                           "--messages some", "--seconds 0", "--seconds 1 --messages 2");
-    CAPTURE(arguments);
-    CHECK_THROWS_AS(parsed<TransportSelection>(arguments), CLI::ParseError);
-}
-
-TEST_CASE("sizes are named as people say them", "[tools][selection]") {
-    CHECK(size_name(64) == "64 B");
-    CHECK(size_name(1000) == "1000 B");
-    CHECK(size_name(64 * 1024) == "64 KiB");
-    CHECK(size_name(2 * 1024 * 1024) == "2 MiB");
-}
-
-namespace {
-
 std::vector<std::string> order;
 
 template <char name, int messages_per_second>
@@ -207,6 +140,19 @@ TEST_CASE("engines take turns within each run, and deliveries are counted", "[to
     CHECK(cells[0].series[1].rates == std::vector<double>{8'000, 8'000});
     CHECK(cells[0].series[0].cpu_ns[0] == Approx(250'000));
     CHECK(cells[0].series[1].variant == "x");
+}
+
+TEST_CASE("what an engine chose for itself is its variant, and the publisher's CPU time is per message",
+          "[tools][measure]") {
+    std::vector<Cell> cells(1);
+    cells[0].work.messages = 1'000;
+    cells[0].work.receivers = 2;
+    const auto run = [](const Workload& /*work*/) {
+        return Outcome{1, 1, 0.5, 0.002, "64 KiB chunks"};
+    };
+    measure_cells(cells, Plan{{{"raw", "", can_all, run}}, 1, 1}, [](std::size_t, std::size_t, const Engine&) {});
+    CHECK(cells[0].series[0].variant == "64 KiB chunks");
+    CHECK(cells[0].series[0].publisher_cpu_ns[0] == Approx(1'000));
 }
 
 TEST_CASE("a wrong result names the engine and the cell", "[tools][measure]") {
@@ -260,9 +206,19 @@ TEST_CASE("each reader of a ring gets every item whole, also where the ring begi
 
 namespace {
 
+constexpr double toil_seconds = 0.05;
+
+/// Takes so much of the processor, whatever the clock says.
+void toil() {
+    const double begin = thread_cpu_seconds();
+    while (thread_cpu_seconds() - begin < toil_seconds) {
+        // It works.
+    }
+}
+
 /// A queue between two threads that can be told to go wrong.
 struct FakeLink {
-    enum class Fault { none, loses, refuses, dies };
+    enum class Fault { none, loses, refuses, dies, toils };
     struct Shared {
         Shared(const Workload& /*work*/, Fault fault_in) : fault(fault_in) {}
         const Fault fault;
@@ -304,6 +260,9 @@ struct FakeLink {
             }
             checker.take(shared.messages.front().data(), shared.messages.front().size());
             shared.messages.pop_front();
+            if (shared.fault == Fault::toils && checker.received() == 500) {
+                toil();
+            }
             return true;
         }
         Shared& shared;
@@ -322,6 +281,13 @@ TEST_CASE("a run takes time and processor time", "[tools][harness]") {
     const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::none);
     CHECK(outcome.seconds > 0);
     CHECK(outcome.cpu_seconds >= outcome.sender_cpu_seconds);
+}
+
+TEST_CASE("what a receiving thread takes is not the publisher's", "[tools][harness]") {
+    const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::toils);
+    CHECK(outcome.cpu_seconds >= toil_seconds);
+    CHECK(outcome.cpu_seconds - outcome.publisher_cpu_seconds >= 0.9 * toil_seconds);
+    CHECK(outcome.publisher_cpu_seconds >= 0.9 * outcome.sender_cpu_seconds);
 }
 
 TEST_CASE("a message that is lost fails the run", "[tools][harness]") {

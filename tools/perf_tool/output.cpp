@@ -2,6 +2,7 @@
 
 #include "transport/html_report.hpp"
 #include "transport/matrix_report.hpp"
+#include "transport/svg_report.hpp"
 
 #include <iostream>
 #include <stdexcept>
@@ -48,7 +49,7 @@ void print_any_text(std::ostream& out, const Command::Result& result) {
 [[nodiscard]] const Matrix& matrix_in(const Command::Result& result) {
     const auto* const matrix = std::get_if<Matrix>(&result);
     if (matrix == nullptr) {
-        throw std::runtime_error("only transport, fanout and latency have --markdown and --html");
+        throw std::runtime_error("only transport, fanout and latency have --markdown, --html and --svg");
     }
     return *matrix;
 }
@@ -59,11 +60,13 @@ void Output::add_options(CLI::App& app) {
     json_ = app.add_option("--json", json_path_, "JSON, to a file or else to stdout")->expected(0, 1);
     app.add_flag("--markdown", markdown_, "Tables for a page, to stdout");
     app.add_option("--html", html_path_, "A page with charts, to a file");
+    app.add_option("--svg", svg_path_, "A picture of the ratios to libzmq, to a file");
 }
 
 void Output::open() {
     open_file(json_file_, json_path_);
     open_file(html_file_, html_path_);
+    open_file(svg_file_, svg_path_);
 }
 
 void Output::write(const Command::Result& result) {
@@ -74,8 +77,12 @@ void Output::write(const Command::Result& result) {
     if (!html_path_.empty()) {
         print_matrix_html(html_file_, matrix_in(result));
     }
+    if (!svg_path_.empty()) {
+        print_matrix_svg(svg_file_, matrix_in(result));
+    }
     close_file(json_file_, json_path_);
     close_file(html_file_, html_path_);
+    close_file(svg_file_, svg_path_);
     if (markdown_) {
         print_matrix_markdown(std::cout, matrix_in(result));
     } else if (!json_to_stdout) {

@@ -24,9 +24,11 @@ class Output {
     CLI::Option* json_ = nullptr;
     std::string json_path_;
     std::string html_path_;
+    std::string svg_path_;
     bool markdown_ = false;
     std::ofstream json_file_;
     std::ofstream html_file_;
+    std::ofstream svg_file_;
 };
 
 }  // namespace telegate::perf

@@ -1,10 +1,8 @@
 #include "charts.hpp"
 
-#include "../statistics.hpp"
-#include "tables.hpp"
+#include "drawing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -16,61 +14,7 @@ namespace telegate::perf {
 
 namespace {
 
-// In units of the view box; a page scales it.
-constexpr double width = 900;
-constexpr double plot_left = 180;
-constexpr double plot_right = 800;            // the rest is for the figure beside the longest bar
-constexpr std::size_t name_columns_max = 26;  // what fits to the left of the plot
-constexpr double bar_height = 11;
-constexpr double bar_step = 13;
-constexpr double row_gap = 9;
-constexpr double heading_height = 24;
-constexpr double axis_height = 26;
-constexpr double text_drop = 9;  // from the top of a bar to the base line of its figure
-
-/// A range of values laid along the plot.
-class LogAxis {
-  public:
-    LogAxis(double low, double high) : low_(low), high_(high) {}
-
-    [[nodiscard]] double x_of(double value) const {
-        const double share = std::log(value / low_) / std::log(high_ / low_);
-        return plot_left + std::clamp(share, 0.0, 1.0) * (plot_right - plot_left);
-    }
-    /// Whether there is room for the powers of ten only.
-    [[nodiscard]] bool is_long() const { return high_ / low_ > 1e4; }
-    /// `steps` within a power of ten, the first of them 1.
-    [[nodiscard]] std::vector<double> ticks(const std::vector<double>& steps) const {
-        std::vector<double> values;
-        const int first = static_cast<int>(std::floor(std::log10(low_)));
-        const int last = static_cast<int>(std::ceil(std::log10(high_)));
-        for (int power = first; power <= last; ++power) {
-            for (const double step : steps) {
-                const double value = step * std::pow(10.0, power);
-                if (value >= low_ * (1 - rounding) && value <= high_ * (1 + rounding)) {
-                    values.push_back(value);
-                }
-            }
-        }
-        return values;
-    }
-
-  private:
-    static constexpr double rounding = 1e-9;
-    double low_;
-    double high_;
-};
-
-struct Bar {
-    const char* color;  // a class of the page
-    std::string name;
-    std::vector<double> values;
-};
-
-struct BarRow {
-    std::string name;
-    std::vector<Bar> bars;
-};
+using namespace chart;
 
 /// What can stand on a log axis.
 bool can_show(const std::vector<double>& values) {
@@ -98,68 +42,6 @@ double height_of(const std::vector<BarRow>& rows) {
     }
     return height;
 }
-
-/// Writes the parts of one drawing.
-class Drawing {
-  public:
-    using Format = std::string (*)(double);
-
-    Drawing(std::ostream& out, const LogAxis& axis, Format format) : out_(out), axis_(axis), format_(format) {}
-
-    void begin(const std::string& title, double height) {
-        out_ << "<svg viewBox=\"0 0 " << fixed(width, 0) << ' ' << fixed(height + axis_height, 0)
-             << "\" role=\"img\" aria-label=\"" << html_of(title) << "\">\n";
-    }
-    void grid(const std::vector<double>& ticks, double height) {
-        for (const double tick : ticks) {
-            line(axis_.x_of(tick), 0, height, "grid");
-            text(axis_.x_of(tick), height + axis_height / 2, format_(tick), "tick middle");
-        }
-    }
-    void line(double x, double from, double to, const char* kind) {
-        out_ << "<line class=\"" << kind << "\" x1=\"" << fixed(x, 1) << "\" x2=\"" << fixed(x, 1) << "\" y1=\""
-             << fixed(from, 1) << "\" y2=\"" << fixed(to, 1) << "\"/>\n";
-    }
-    void text(double x, double y, const std::string& words, const char* kind) {
-        out_ << "<text class=\"" << kind << "\" x=\"" << fixed(x, 1) << "\" y=\"" << fixed(y, 1) << "\">"
-             << html_of(words) << "</text>\n";
-    }
-    /// From `base` to the median, with its figure beside it, and a line from the least to the greatest.
-    void bar(const Bar& bar, double y, double base) {
-        const Spread spread = spread_of(bar.values);
-        const double from = axis_.x_of(base);
-        const double to = axis_.x_of(spread.median);
-        out_ << "<g><title>" << html_of(bar.name) << ": " << format_(spread.median) << " (" << format_(spread.min)
-             << " to " << format_(spread.max) << ")</title><rect class=\"" << bar.color << "\" x=\""
-             << fixed(std::min(from, to), 1) << "\" y=\"" << fixed(y, 1) << "\" width=\""
-             << fixed(std::max(1.0, std::abs(to - from)), 1) << "\" height=\"" << fixed(bar_height, 1)
-             << "\"/><path class=\"spread\" d=\"M" << fixed(axis_.x_of(spread.min), 1) << ' '
-             << fixed(y + bar_height / 2, 1) << 'H' << fixed(axis_.x_of(spread.max), 1) << "\"/></g>\n";
-        // To the right of everything, since the names stand on the left.
-        const double end = std::max({from, to, axis_.x_of(spread.max)});
-        text(end + 4, y + text_drop, format_(spread.median), "figure");
-    }
-    void row(const BarRow& row, double& y, double base) {
-        if (row.bars.empty()) {
-            text(0, y + heading_height - row_gap, row.name, "heading");
-            y += heading_height;
-            return;
-        }
-        const double middle = y + bar_step * static_cast<double>(row.bars.size()) / 2;
-        text(plot_left - 8, middle + 3, cut(row.name, name_columns_max), "label end");
-        for (const Bar& one : row.bars) {
-            bar(one, y, base);
-            y += bar_step;
-        }
-        y += row_gap;
-    }
-    void end() { out_ << "</svg>\n"; }
-
-  private:
-    std::ostream& out_;
-    const LogAxis& axis_;
-    Format format_;
-};
 
 std::vector<BarRow> ratio_rows(const Matrix& matrix) {
     std::vector<BarRow> rows;
@@ -210,6 +92,24 @@ std::vector<BarRow> rate_rows(const Matrix& matrix, const Group& group) {
 
 }  // namespace
 
+std::string_view chart_style() {
+    return R"(
+:root { color-scheme: light dark; --page: #ffffff; --ink: #1c1c1a; --soft: #6b6a65; --grid: #e3e2dd;
+  --telegate: #2a78d6; --libzmq: #e2703a; --best: #8a63d2; --raw: #a3a19a; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #171716; --ink: #edece8; --soft: #a3a19a; --grid: #353431;
+    --telegate: #4f97e8; --libzmq: #e07f4f; --best: #a585e6; --raw: #7b7972; } }
+svg text { fill: var(--ink); font: 11px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+svg .tick { fill: var(--soft); } svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
+svg .heading { font-weight: 600; font-size: 12px; }
+.grid { stroke: var(--grid); } .one { stroke: var(--ink); stroke-width: 1.5; }
+.spread { stroke: var(--ink); stroke-opacity: .55; }
+.telegate { fill: var(--telegate); background: var(--telegate); }
+.libzmq { fill: var(--libzmq); background: var(--libzmq); }
+.best { fill: var(--best); background: var(--best); } .raw { fill: var(--raw); background: var(--raw); }
+)";
+}
+
 std::string html_of(std::string_view text) {
     std::string escaped;
     for (const char c : text) {
@@ -225,14 +125,14 @@ std::string html_of(std::string_view text) {
     return escaped;
 }
 
-void draw_ratios(std::ostream& out, const Matrix& matrix) {
+double draw_ratios(std::ostream& out, const Matrix& matrix) {
     const std::vector<BarRow> rows = ratio_rows(matrix);
     std::optional<Spread> range;
     for (const BarRow& row : rows) {
         grow(range, row);
     }
     if (!range) {
-        return;
+        return 0;
     }
     // Room on either side of the line, so that both directions are seen.
     const LogAxis axis(std::min(0.5, range->min * 0.8), std::max(2.0, range->max * 1.1));
@@ -246,6 +146,7 @@ void draw_ratios(std::ostream& out, const Matrix& matrix) {
     }
     drawing.line(axis.x_of(1), 0, height, "one");
     drawing.end();
+    return height + axis_height;
 }
 
 void draw_rates(std::ostream& out, const Matrix& matrix, const Group& group) {

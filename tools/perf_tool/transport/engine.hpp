@@ -2,25 +2,29 @@
 
 #include "workload.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate::perf {
 
 /// One way to do a workload.
 struct Engine {
-    std::string_view name;     // "telegate", "libzmq", "raw"
-    std::string_view variant;  // how it is set up, in words; empty when there is one only
-    bool (*can)(const Workload& work);
+    std::string_view name;  // "telegate", "libzmq", "raw"
+    std::string variant;    // how it is set up, in words; empty when there is one only, or Outcome::setup tells
+    std::function<bool(const Workload& work)> can;
     /// Throws std::runtime_error when a message was lost, changed or out of order, or nothing moved for ten seconds.
-    Outcome (*run)(const Workload& work);
+    std::function<Outcome(const Workload& work)> run;
 };
 
-/// Those of libzmq: the first is set up as in ServerLink's reports, see tools/perf_tool/README.md.
-[[nodiscard]] std::span<const Engine> telegate_engines();
-[[nodiscard]] std::span<const Engine> libzmq_engines();
-[[nodiscard]] std::span<const Engine> raw_engines();
+/// One for each number of io threads of a publisher; when none is named, one with a single thread.
+[[nodiscard]] std::vector<Engine> telegate_engines(std::span<const std::size_t> io_threads);
+/// The first is set up as in ServerLink's reports, see tools/perf_tool/README.md.
+[[nodiscard]] std::vector<Engine> libzmq_engines();
+[[nodiscard]] std::vector<Engine> raw_engines();
 
 /// Of the library that is linked; empty when there is none, and then libzmq_engines() is too.
 [[nodiscard]] std::string libzmq_version();

@@ -1,7 +1,7 @@
 #include "harness.hpp"
 
+#include <pthread.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +15,10 @@ namespace telegate::perf {
 
 namespace {
 
-double seconds_of(const timeval& time) noexcept {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+double seconds_of(clockid_t clock) noexcept {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 /// Whether the child has gone within stillness_max.
@@ -34,15 +36,11 @@ bool has_gone(pid_t child) noexcept {
 }  // namespace
 
 double process_cpu_seconds() noexcept {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 double thread_cpu_seconds() noexcept {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 ReceiverThreads::~ReceiverThreads() {
@@ -50,6 +48,15 @@ ReceiverThreads::~ReceiverThreads() {
     for (std::thread& thread : threads_) {
         thread.join();
     }
+}
+
+double ReceiverThreads::cpu_seconds() {
+    double sum = 0;
+    for (std::thread& thread : threads_) {
+        clockid_t clock{};
+        sum += ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? seconds_of(clock) : 0;
+    }
+    return sum;
 }
 
 void ReceiverProcesses::start(std::size_t receiver, const std::function<void()>& body) {
@@ -74,6 +81,7 @@ void ReceiverProcesses::start(std::size_t receiver, const std::function<void()>&
 }
 
 void ReceiverProcesses::check() {
+    board_.check();
     for (const pid_t child : children_) {
         siginfo_t info{};
         const int result = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);

@@ -45,7 +45,8 @@ inline constexpr std::chrono::milliseconds receive_wait{100};
 [[nodiscard]] double thread_cpu_seconds() noexcept;
 
 /// Receivers in threads of this process, sent home and joined when it goes.
-/// Threads: one. Limits: as many as start() is called. Failure: start() throws std::system_error.
+/// Threads: one. Limits: as many as start() is called.
+/// Failure: start() throws std::system_error; check() throws what one has failed with.
 class ReceiverThreads {
   public:
     explicit ReceiverThreads(Board& board) noexcept : board_(board) {}
@@ -53,6 +54,9 @@ class ReceiverThreads {
     ReceiverThreads(const ReceiverThreads&) = delete;
     ReceiverThreads& operator=(const ReceiverThreads&) = delete;
     void start(std::function<void()> body) { threads_.emplace_back(std::move(body)); }
+    void check() const { board_.check(); }
+    /// What this process has spent on receiving so far, but for threads that an engine has made.
+    [[nodiscard]] double cpu_seconds();
 
   private:
     Board& board_;
@@ -62,7 +66,7 @@ class ReceiverThreads {
 /// Receivers in child processes, sent home and waited for when it goes.
 /// Threads: one, the only one of the process at start().
 /// Limits:  as many as start() is called; one that does not go home in time is killed.
-/// Failure: start() throws std::system_error; check() throws std::runtime_error when one has died.
+/// Failure: start() throws std::system_error; check() throws what one has failed with, also that it has died.
 class ReceiverProcesses {
   public:
     explicit ReceiverProcesses(Board& board) noexcept : board_(board) {}
@@ -72,6 +76,7 @@ class ReceiverProcesses {
     /// What `body` throws is reported to the board.
     void start(std::size_t receiver, const std::function<void()>& body);
     void check();
+    [[nodiscard]] static double cpu_seconds() noexcept { return 0; }  // of this process
 
   private:
     Board& board_;
@@ -120,9 +125,9 @@ void run_receiver(typename Link::Shared& shared, const Seat& seat) noexcept {
     }
 }
 
-/// The sender's part. `check` throws when no more can be expected of the receivers.
-template <class Sender, class Check>
-Outcome run_sender(Sender& sender, const Workload& work, const Board& board, const Check& check) {
+/// The sender's part.
+template <class Sender, class Receivers>
+Outcome run_sender(Sender& sender, const Workload& work, const Board& board, Receivers& receivers) {
     std::vector<char> payload(work.size, 'p');
     const std::string_view text(payload.data(), payload.size());
     Patience patience;
@@ -130,11 +135,12 @@ Outcome run_sender(Sender& sender, const Workload& work, const Board& board, con
     while (!board.are_all_ready()) {
         sender.greet(text);
         sender.turn();
-        check();
+        receivers.check();
         patience.check("connection to every receiver");
     }
-    check();
+    receivers.check();
     const double cpu_before = process_cpu_seconds();
+    const double receivers_cpu_before = receivers.cpu_seconds();
     const double sender_cpu_before = thread_cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint64_t number = 0; number < work.messages; ++number) {
@@ -145,12 +151,18 @@ Outcome run_sender(Sender& sender, const Workload& work, const Board& board, con
     const auto sent = std::chrono::steady_clock::now();
     while (!board.are_all_done()) {  // each receiver has a Patience of its own
         sender.turn();
-        check();
+        receivers.check();
     }
-    check();
+    receivers.check();
     const std::chrono::duration<double> time = std::max(sent, board.finished()) - begin;
-    return {time.count(), process_cpu_seconds() - cpu_before + (work.two_processes ? board.cpu_seconds() : 0),
-            thread_cpu_seconds() - sender_cpu_before};
+    Outcome outcome;
+    outcome.seconds = time.count();
+    outcome.sender_cpu_seconds = thread_cpu_seconds() - sender_cpu_before;
+    const double receivers_cpu = receivers.cpu_seconds() - receivers_cpu_before;
+    const double process_cpu = process_cpu_seconds() - cpu_before;
+    outcome.publisher_cpu_seconds = process_cpu - receivers_cpu;
+    outcome.cpu_seconds = process_cpu + (work.two_processes ? board.cpu_seconds() : 0);
+    return outcome;
 }
 
 template <class Link, class... Settings>
@@ -162,7 +174,7 @@ Outcome run_in_threads(const Workload& work, Board& board, const Settings&... se
     for (std::size_t index = 0; index < work.receivers; ++index) {
         receivers.start([&, index] { run_receiver<Link>(shared, {work, board, index}); });
     }
-    return run_sender(sender, work, board, [&] { board.check(); });
+    return run_sender(sender, work, board, receivers);
 }
 
 /// The children are made first, while this process has but one thread and no sockets.
@@ -178,10 +190,7 @@ Outcome run_in_processes(const Workload& work, Board& board, const Settings&... 
     typename Link::Shared shared(work, settings...);
     typename Link::Sender sender(shared, work);
     board.set_address(sender.address());
-    return run_sender(sender, work, board, [&] {
-        board.check();
-        receivers.check();
-    });
+    return run_sender(sender, work, board, receivers);
 }
 
 /// Throws std::runtime_error as Engine::run does.

@@ -15,11 +15,6 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --page: #ffffff; --ink: #1c1c1a; --soft: #6b6a65; --grid: #e3e2dd;
-  --telegate: #2a78d6; --libzmq: #e2703a; --best: #8a63d2; --raw: #a3a19a; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #171716; --ink: #edece8; --soft: #a3a19a; --grid: #353431;
-    --telegate: #4f97e8; --libzmq: #e07f4f; --best: #a585e6; --raw: #7b7972; } }
 body { background: var(--page); color: var(--ink); font: 15px/1.45 system-ui, sans-serif;
   max-width: 1200px; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; }
@@ -34,14 +29,6 @@ thead th { color: var(--soft); font-weight: 500; }
 .legend span { margin-right: 1.2rem; white-space: nowrap; }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; }
 svg { display: block; width: 100%; max-width: 1000px; height: auto; }
-svg text { fill: var(--ink); font: 11px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
-svg .tick { fill: var(--soft); } svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
-svg .heading { font-weight: 600; font-size: 12px; }
-.grid { stroke: var(--grid); } .one { stroke: var(--ink); stroke-width: 1.5; }
-.spread { stroke: var(--ink); stroke-opacity: .55; }
-.telegate { fill: var(--telegate); background: var(--telegate); }
-.libzmq { fill: var(--libzmq); background: var(--libzmq); }
-.best { fill: var(--best); background: var(--best); } .raw { fill: var(--raw); background: var(--raw); }
 )";
 
 const char* alignment(const Table::Column& column) {
@@ -94,14 +81,13 @@ void print_facts(std::ostream& out, const Facts& facts) {
 
 void print_ratios(std::ostream& out, const Matrix& matrix) {
     std::ostringstream drawing;
-    draw_ratios(drawing, matrix);
-    if (drawing.view().empty()) {
+    if (draw_ratios(drawing, matrix) == 0) {
         return;
     }
     out << "<h2>Against libzmq</h2>\n<p>How many times better, run by run, the median; above 1, Telegate is ahead. "
            "The thin line goes from the least to the greatest run.</p>\n<p class=\"legend\">"
-           "<span><i class=\"libzmq\"></i>against libzmq as reported</span>"
-           "<span><i class=\"best\"></i>against its best variant, where that is another</span></p>\n"
+           "<span><i class=\"libzmq\"></i>"
+        << against_libzmq << "</span><span><i class=\"best\"></i>" << against_best << "</span></p>\n"
         << drawing.view();
 }
 
@@ -122,7 +108,8 @@ void print_matrix_html(std::ostream& out, const Matrix& matrix) {
     const std::string title = html_of("perf_tool " + matrix.command);
     out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>"
-        << title << "</title>\n<style>" << style << "</style>\n</head>\n<body>\n<h1>" << title << "</h1>\n";
+        << title << "</title>\n<style>" << chart_style() << style << "</style>\n</head>\n<body>\n<h1>" << title
+        << "</h1>\n";
     print_facts(out, facts_of(matrix));
     print_ratios(out, matrix);
     print_rates(out, matrix);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/endpoint.hpp"
+#include "placement.hpp"
 #include "results.hpp"
 
 #include <chrono>
@@ -25,6 +26,7 @@ struct LatencyWork {
     std::size_t size = 64;            // bytes of payload, 16 at least
     std::uint64_t round_trips = 0;    // at most; the run ends with whichever comes first
     std::chrono::nanoseconds time{};  // zero for no such end
+    Placement placement{};
 };
 
 /// The time of each round trip, and the processor time of one.
@@ -53,6 +55,7 @@ struct LatencyOptions {
     std::size_t size = 64;
     double seconds = 2;          // each engine in each run
     std::uint64_t messages = 0;  // instead of the seconds, when not zero
+    std::string placement = "apart";
 };
 
 /// Adds the options to a command line that outlives what is returned being filled.

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,7 +62,7 @@ std::vector<Cell> cells_over(const NamedTransport& over, const LatencyWork& work
         cell.work.messages = work.round_trips;
         for (const LatencyEngine& engine : engines) {
             if (engine.can(over.transport)) {
-                cell.series.push_back({std::string(engine.name), "", {}, {}, {}});
+                cell.series.push_back({std::string(engine.name), "", {}, {}, {}, {}});
             }
         }
         cells.push_back(std::move(cell));
@@ -95,6 +96,7 @@ void run_all(std::span<Cell> cells, LatencyWork work, const std::vector<LatencyE
 LatencyWork work_of(const LatencyOptions& options) {
     LatencyWork work;
     work.size = options.size;
+    work.placement = placement_of(options.placement);
     work.round_trips = options.messages;
     if (options.messages == 0) {
         work.round_trips = round_trips_max;
@@ -111,7 +113,8 @@ Matrix describe(const LatencyOptions& options, const std::vector<LatencyEngine>&
         {"size", std::to_string(options.size) + " bytes"},
         {"runs", std::to_string(runs) + (counts ? " of " + std::to_string(options.messages) + " round trips" : "") +
                      ", all engines in turn"},
-        {"work", "round trips DEALER to ROUTER and back, one message at a time, a thread on each side"}};
+        {"work", "round trips DEALER to ROUTER and back, one message at a time, a thread on each side"},
+        {"threads", words_of(placement_of(options.placement)) + "; those of libzmq's own are not pinned"}};
     if (!counts) {
         std::ostringstream seconds;
         seconds << options.seconds << " s for each engine in each run";
@@ -121,7 +124,7 @@ Matrix describe(const LatencyOptions& options, const std::vector<LatencyEngine>&
         matrix.parameters.emplace_back(engine.name, engine.setup());
     }
     if (libzmq_latency().empty()) {
-        matrix.parameters.emplace_back("libzmq", "not linked");
+        matrix.parameters.emplace_back("libzmq", "not measured: it was not found when this was built");
     }
     return matrix;
 }
@@ -147,12 +150,18 @@ std::shared_ptr<LatencyOptions> add_latency_options(CLI::App& options) {
     options.add_option("--messages", chosen->messages, "Round trips of each engine in each run, instead")
         ->check(CLI::Range(std::uint64_t{1}, round_trips_max))
         ->excludes(seconds);
+    options.add_option("--pin", chosen->placement, "Both threads: on two processors, on one, or as the system likes")
+        ->check(CLI::IsMember({"apart", "together", "free"}))
+        ->capture_default_str();
     return chosen;
 }
 
 Matrix measure_latency(const LatencyOptions& options, std::size_t runs) {
     const LatencyWork base = work_of(options);
     const std::vector<LatencyEngine> engines = engines_of(options);
+    if (engines.empty()) {
+        throw std::runtime_error("none of the engines asked for is there");
+    }
     Matrix matrix = describe(options, engines, runs);
     for (const NamedTransport& over : transports) {
         if (contains(options.transports, over.name)) {

@@ -111,7 +111,7 @@ RoundTrips run(const LatencyWork& work) {
         }
         return Bytes(answer).first(size);
     };
-    return run_both(Answering(router, work.size), [&] { return time_round_trips(work, exchange); });
+    return run_both(work.placement, Answering(router, work.size), [&] { return time_round_trips(work, exchange); });
 }
 
 bool can(Transport) {

@@ -183,7 +183,7 @@ RoundTrips run(const LatencyWork& work) {
         }
         return answered;
     };
-    return run_both(answer, [&] { return time_round_trips(work, exchange); });
+    return run_both(work.placement, answer, [&] { return time_round_trips(work, exchange); });
 }
 
 std::string setup() {

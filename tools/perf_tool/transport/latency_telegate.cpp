@@ -61,7 +61,7 @@ RoundTrips run(const LatencyWork& work) {
     MessageBatch questions;
     MessageBatch answers;
     return run_both(
-        [&] { answer(router, questions); },
+        work.placement, [&] { answer(router, questions); },
         [&] { return time_round_trips(work, [&](Bytes payload) { return exchange(dealer, answers, payload); }); });
 }
 

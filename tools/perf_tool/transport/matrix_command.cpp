@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace telegate::perf {
 
@@ -19,26 +23,51 @@ namespace {
     return text.str();
 }
 
+bool is_asked_for(const EngineSelection& selection, std::string_view engine) {
+    return std::ranges::find(selection.engines, engine) != selection.engines.end();
+}
+
+[[nodiscard]] std::string about_libzmq(const EngineSelection& selection) {
+    const std::string version = libzmq_version();
+    if (version.empty()) {
+        return "not measured: it was not found when this was built";
+    }
+    return is_asked_for(selection, "libzmq") ? version : "not measured: not asked for";
+}
+
+[[nodiscard]] std::string place_of(const Matrix& matrix, std::size_t index) {
+    std::ostringstream text;
+    text << '[' << index + 1 << '/' << matrix.cells.size() << "] " << matrix.cells[index].group << ", "
+         << matrix.cells[index].name;
+    return text.str();
+}
+
 }  // namespace
 
 std::vector<Engine> engines_of(const EngineSelection& selection) {
     std::vector<Engine> engines;
-    for (const auto table : {telegate_engines(), libzmq_engines(), raw_engines()}) {
-        const bool is_reported_only = selection.variants == "reported";
-        const std::size_t count = is_reported_only ? std::min<std::size_t>(table.size(), 1) : table.size();
-        for (const Engine& engine : table.first(count)) {
-            if (std::ranges::find(selection.engines, engine.name) != selection.engines.end()) {
-                engines.push_back(engine);
-            }
+    const auto add = [&](std::vector<Engine> those) {
+        if (!those.empty() && is_asked_for(selection, those.front().name)) {
+            std::ranges::move(those, std::back_inserter(engines));
         }
+    };
+    std::vector<Engine> libzmq = libzmq_engines();
+    if (selection.variants == "reported" && !libzmq.empty()) {
+        libzmq.erase(libzmq.begin() + 1, libzmq.end());
     }
+    add(telegate_engines(selection.io_threads));
+    add(std::move(libzmq));
+    add(raw_engines());
     return engines;
 }
 
 Matrix measure_matrix(Matrix matrix, const EngineSelection& selection, std::size_t runs) {
     const Plan plan{engines_of(selection), runs, selection.seconds};
-    const std::string version = libzmq_version();
-    matrix.parameters.emplace_back("libzmq", version.empty() ? "not found when this was built" : version);
+    if (plan.engines.empty()) {
+        throw std::runtime_error("none of the engines asked for is there; libzmq is " + about_libzmq(selection));
+    }
+    matrix.parameters.emplace_back("mechanism", selection.curve ? "CURVE" : "NULL");
+    matrix.parameters.emplace_back("libzmq", about_libzmq(selection));
     matrix.parameters.emplace_back("runs", std::to_string(runs) + ", all engines in turn in each");
     matrix.parameters.emplace_back(
         "messages", selection.messages.empty()
@@ -47,9 +76,7 @@ Matrix measure_matrix(Matrix matrix, const EngineSelection& selection, std::size
     const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
     std::size_t shown = matrix.cells.size();
     measure_cells(matrix.cells, plan, [&](std::size_t index, std::size_t run, const Engine& engine) {
-        const Cell& cell = matrix.cells[index];
-        const std::string where = "[" + std::to_string(index + 1) + "/" + std::to_string(matrix.cells.size()) + "] " +
-                                  cell.group + ", " + cell.name;
+        const std::string where = place_of(matrix, index);
         if (is_terminal) {
             std::cerr << "\r\x1b[K" << where << ", run " << run + 1 << " of " << runs << ", " << name_of(engine);
         } else if (index != shown) {

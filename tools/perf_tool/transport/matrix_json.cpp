@@ -2,6 +2,7 @@
 #include "../surroundings.hpp"
 #include "matrix_report.hpp"
 #include "standing.hpp"
+#include "tables.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,8 @@ ordered_json json_of(const Workload& work) {
             {"messages", work.messages},
             {"receivers", work.receivers},
             {"topics", work.topics},
-            {"two_processes", work.two_processes}};
+            {"two_processes", work.two_processes},
+            {"curve", work.curve}};
 }
 
 ordered_json json_of(const Series& series) {
@@ -49,7 +51,8 @@ ordered_json json_of(const Series& series) {
             {"variant", series.variant},
             {"rates", json_of(series.rates)},
             {"cpu_ns", json_of(series.cpu_ns)},
-            {"sender_cpu_ns", json_of(series.sender_cpu_ns)}};
+            {"sender_cpu_ns", json_of(series.sender_cpu_ns)},
+            {"publisher_cpu_ns", json_of(series.publisher_cpu_ns)}};
 }
 
 ordered_json json_of(const Cell& cell, bool lower_is_better) {
@@ -84,6 +87,7 @@ void print_matrix_json(std::ostream& out, const Matrix& matrix) {
                                {"parameters", json_of(matrix.parameters)},
                                {"unit", matrix.unit},
                                {"lower_is_better", matrix.lower_is_better},
+                               {"findings", findings_in(matrix)},
                                {"cells", cells}};
     constexpr int indent = 2;
     out << json.dump(indent, ' ', false, ordered_json::error_handler_t::replace) << '\n';

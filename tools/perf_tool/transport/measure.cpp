@@ -33,12 +33,16 @@ struct Entry {
 }
 
 void add_run(Entry& entry, const Cell& cell) {
-    const Outcome outcome = run_in(cell, entry.engine, entry.messages);
+    Outcome outcome = run_in(cell, entry.engine, entry.messages);
     const std::size_t copies = cell.work.topics == 1 ? cell.work.receivers : 1;
     const auto counted = static_cast<double>(entry.messages * copies);
     entry.series.rates.push_back(counted / outcome.seconds);
     entry.series.cpu_ns.push_back(outcome.cpu_seconds * 1e9 / counted);
     entry.series.sender_cpu_ns.push_back(outcome.sender_cpu_seconds * 1e9 / counted);
+    entry.series.publisher_cpu_ns.push_back(outcome.publisher_cpu_seconds * 1e9 / counted);
+    if (!outcome.setup.empty()) {
+        entry.series.variant = std::move(outcome.setup);
+    }
 }
 
 template <class OnTrial>
@@ -57,7 +61,7 @@ template <class OnTrial>
                 throw std::runtime_error(name_of(engine) + ", " + cell.group + ", " + cell.name + ": " + error.what());
             }
         }
-        entries.push_back({engine, messages, {std::string(engine.name), std::string(engine.variant), {}, {}, {}}});
+        entries.push_back({engine, messages, {std::string(engine.name), engine.variant, {}, {}, {}, {}}});
     }
     return entries;
 }
@@ -65,7 +69,7 @@ template <class OnTrial>
 }  // namespace
 
 std::string name_of(const Engine& engine) {
-    return std::string(engine.name) + (engine.variant.empty() ? "" : " (" + std::string(engine.variant) + ")");
+    return std::string(engine.name) + (engine.variant.empty() ? "" : " (" + engine.variant + ")");
 }
 
 std::uint64_t messages_in(double seconds, const Engine& engine, Workload work) {

@@ -75,14 +75,16 @@ RoundTrips time_round_trips(const LatencyWork& work, Exchange exchange) {
 
 /// Runs `answer_once()`, which waits for stop_interval at most, in a thread of its own again and again, until `ping()`
 /// has ended here. What one of the two throws is thrown; of both, that of the answering side, which is the cause.
+/// Both are placed only now, so that threads that an engine has made before are not.
 template <class AnswerOnce, class Ping>
-RoundTrips run_both(AnswerOnce answer_once, Ping ping) {
+RoundTrips run_both(const Placement& placement, AnswerOnce answer_once, Ping ping) {
     std::atomic<bool> is_over{false};
     std::exception_ptr answering_fault;
     std::exception_ptr ping_fault;
     RoundTrips trips;
     std::thread answering([&] {
         try {
+            const Pin pin(placement.answering);
             do {
                 answer_once();
             } while (!is_over.load(std::memory_order_relaxed));
@@ -91,6 +93,7 @@ RoundTrips run_both(AnswerOnce answer_once, Ping ping) {
         }
     });
     try {
+        const Pin pin(placement.asking);
         trips = ping();
     } catch (...) {
         ping_fault = std::current_exception();

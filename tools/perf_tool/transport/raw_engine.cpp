@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace telegate::perf {
 
@@ -50,16 +52,31 @@ Outcome run_tuned(const Workload& work, const RawTuning& tuning) {
     return found != known.end() ? found->second : known.emplace(key, find_best(work)).first->second;
 }
 
-Outcome run(const Workload& work) {
-    return run_tuned(work, best_tuning(work));
+[[nodiscard]] std::string words_of(const RawTuning& tuning, Transport transport) {
+    if (transport == Transport::inproc) {
+        return size_name(tuning.chunk_bytes) + " ring";
+    }
+    const std::string chunk = size_name(tuning.chunk_bytes) + " chunks, ";
+    return tuning.buffer_bytes == 0 ? chunk + "the system's buffers"
+                                    : chunk + size_name(static_cast<std::size_t>(tuning.buffer_bytes)) + " buffers";
 }
 
-constexpr std::array<Engine, 1> engines{{{"raw", "", is_possible, run}}};
+Outcome run(const Workload& work) {
+    const RawTuning tuning = best_tuning(work);
+    Outcome outcome = run_tuned(work, tuning);
+    outcome.setup = words_of(tuning, work.transport);
+    return outcome;
+}
+
+/// It seals nothing, so it is no ceiling where the others do.
+[[nodiscard]] bool can(const Workload& work) {
+    return is_possible(work) && !work.curve;
+}
 
 }  // namespace
 
-std::span<const Engine> raw_engines() {
-    return engines;
+std::vector<Engine> raw_engines() {
+    return {{"raw", {}, can, run}};
 }
 
 }  // namespace telegate::perf

@@ -2,6 +2,7 @@
 
 #include "workload.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ struct Series {
     std::vector<double> rates;   // in the matrix's unit; fan-out: delivered in all, or published with many topics
     std::vector<double> cpu_ns;  // of all threads, per message of that rate
     std::vector<double> sender_cpu_ns;
+    std::vector<double> publisher_cpu_ns;
 };
 
 /// One workload, measured by all engines in turn.
@@ -33,5 +35,12 @@ struct Matrix {
     std::vector<Cell> cells;
     bool lower_is_better = false;  // the rates are times, and raw is the floor
 };
+
+[[nodiscard]] inline bool is_sealed(const Matrix& matrix) {
+    return std::ranges::any_of(matrix.cells, [](const Cell& cell) { return cell.work.curve; });
+}
+[[nodiscard]] inline bool is_fan_out(const Matrix& matrix) {
+    return std::ranges::any_of(matrix.cells, [](const Cell& cell) { return cell.work.receivers > 1; });
+}
 
 }  // namespace telegate::perf

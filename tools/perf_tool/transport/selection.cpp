@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t size_min = 16;
 constexpr std::size_t size_max = 4 * 1024 * 1024;
+constexpr std::size_t io_threads_max = 64;
 constexpr std::size_t topics_max = 1'000'000;
 constexpr std::uint64_t messages_max = 10'000'000'000;
 constexpr std::string_view original = "original";
@@ -34,6 +35,40 @@ constexpr std::string_view original = "original";
     return text == original || (number > 0 && number <= messages_max)
                ? std::string()
                : text + " is neither \"original\" nor a number from 1 to " + std::to_string(messages_max);
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+CLI::Option* add_sizes(CLI::App& app, std::vector<std::size_t>& sizes) {
+    return app.add_option("--size", sizes, "Bytes of each payload; several with commas between")
+        ->delimiter(',')
+        ->check(CLI::Range(size_min, size_max))
+        ->capture_default_str();
+}
+
+/// CURVE has its own defaults, and refuses what it cannot be measured with.
+void add_curve(CLI::App& app, EngineSelection& selection, std::vector<std::size_t>& sizes) {
+    app.add_flag("--curve", selection.curve,
+                 "Sealed by both engines; 64 B and 8 KiB over tcp, if nothing else is named");
+    app.callback([&app, &selection, &sizes] {
+        if (!selection.curve) {
+            return;
+        }
+        if (app.count("--size") == 0) {
+            sizes = {64, 8 * 1024};
+        }
+        if (app.count("--transport") == 0) {
+            selection.transports = {"tcp"};
+        } else if (contains(selection.transports, "inproc")) {
+            throw CLI::ValidationError("--transport", "inproc has no CURVE");
+        }
+        if (app.count("--engine") > 0 && contains(selection.engines, "raw")) {
+            throw CLI::ValidationError("--engine", "raw has no CURVE");
+        }
+        std::erase(selection.engines, "raw");
+    });
 }
 
 void add_engine_options(CLI::App& app, EngineSelection& selection) {
@@ -77,6 +112,16 @@ void add_if_possible(std::vector<Cell>& cells, Cell cell) {
     }
 }
 
+/// One cell for each number of subscribers.
+void add_fanout(std::vector<Cell>& cells, Workload work, const std::string& group,
+                const std::vector<std::size_t>& subscribers) {
+    for (const std::size_t count : subscribers) {
+        work.receivers = count;
+        add_if_possible(cells,
+                        {group, std::to_string(count) + (count == 1 ? " subscriber" : " subscribers"), work, {}});
+    }
+}
+
 }  // namespace
 
 void add_options(CLI::App& app, TransportSelection& selection) {
@@ -84,12 +129,10 @@ void add_options(CLI::App& app, TransportSelection& selection) {
         ->delimiter(',')
         ->check(CLI::IsMember({"pubsub", "router"}))
         ->capture_default_str();
-    app.add_option("--size", selection.sizes, "Bytes of each payload; several with commas between")
-        ->delimiter(',')
-        ->check(CLI::Range(size_min, size_max))
-        ->capture_default_str();
+    add_sizes(app, selection.sizes);
     app.add_flag("--two-processes", selection.two_processes, "The receiver in a process of its own; not over inproc");
     add_engine_options(app, selection);
+    add_curve(app, selection, selection.sizes);
 }
 
 void add_options(CLI::App& app, FanoutSelection& selection) {
@@ -102,10 +145,13 @@ void add_options(CLI::App& app, FanoutSelection& selection) {
         ->delimiter(',')
         ->check(CLI::Range(std::size_t{1}, topics_max))
         ->capture_default_str();
-    app.add_option("--size", selection.size, "Bytes of each payload")
-        ->check(CLI::Range(size_min, size_max))
-        ->capture_default_str();
+    app.add_option("--io-threads", selection.io_threads,
+                   "Of Telegate's publisher, one row for each; several with commas between")
+        ->delimiter(',')
+        ->check(CLI::Range(std::size_t{1}, io_threads_max));
+    add_sizes(app, selection.sizes);
     add_engine_options(app, selection);
+    add_curve(app, selection, selection.sizes);
 }
 
 std::vector<Cell> cells_of(const TransportSelection& selection) {
@@ -115,12 +161,14 @@ std::vector<Cell> cells_of(const TransportSelection& selection) {
             for (const std::size_t size : selection.sizes) {
                 Cell cell;
                 cell.group = (pattern == "pubsub" ? "PUB/SUB " : "ROUTER-ROUTER ") + transport;
+                cell.group += selection.curve ? ", CURVE" : "";
                 cell.name = size_name(size);
                 cell.work.pattern = pattern == "pubsub" ? Pattern::pubsub : Pattern::router;
                 cell.work.transport = transport_of(transport);
                 cell.work.size = size;
                 cell.work.messages = messages_of(selection, size);
                 cell.work.two_processes = selection.two_processes;
+                cell.work.curve = selection.curve;
                 add_if_possible(cells, std::move(cell));
             }
         }
@@ -130,18 +178,20 @@ std::vector<Cell> cells_of(const TransportSelection& selection) {
 
 std::vector<Cell> cells_of(const FanoutSelection& selection) {
     std::vector<Cell> cells;
+    Workload work;
+    work.curve = selection.curve;
     for (const std::size_t topics : selection.topics) {
+        work.topics = topics;
         for (const std::string& transport : selection.transports) {
-            for (const std::size_t subscribers : selection.subscribers) {
-                Cell cell;
-                cell.group = "fan-out " + transport + (topics == 1 ? "" : ", " + std::to_string(topics) + " topics");
-                cell.name = std::to_string(subscribers) + (subscribers == 1 ? " subscriber" : " subscribers");
-                cell.work.transport = transport_of(transport);
-                cell.work.size = selection.size;
-                cell.work.messages = messages_of(selection, selection.size);
-                cell.work.receivers = subscribers;
-                cell.work.topics = topics;
-                add_if_possible(cells, std::move(cell));
+            work.transport = transport_of(transport);
+            for (const std::size_t size : selection.sizes) {
+                work.size = size;
+                work.messages = messages_of(selection, size);
+                std::string group = "fan-out " + transport;
+                group += selection.curve ? ", CURVE" : "";
+                group += selection.sizes.size() == 1 ? "" : ", " + size_name(size);
+                group += topics == 1 ? "" : ", " + std::to_string(topics) + " topics";
+                add_fanout(cells, work, group, selection.subscribers);
             }
         }
     }
@@ -153,14 +203,6 @@ std::uint64_t original_messages(std::size_t size) noexcept {
         {{64, 100'000}, {1024, 50'000}, {8 * 1024, 10'000}, {64 * 1024, 1'000}}};
     const auto* const found = std::ranges::find(table, size, &std::pair<std::size_t, std::uint64_t>::first);
     return found == table.end() ? 0 : found->second;
-}
-
-std::string size_name(std::size_t bytes) {
-    constexpr std::size_t kib = 1024;
-    if (bytes < kib || bytes % kib != 0) {
-        return std::to_string(bytes) + " B";
-    }
-    return bytes % (kib * kib) == 0 ? std::to_string(bytes / kib / kib) + " MiB" : std::to_string(bytes / kib) + " KiB";
 }
 
 }  // namespace telegate::perf

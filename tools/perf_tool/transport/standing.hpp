@@ -21,7 +21,10 @@ struct Standing {
     std::vector<double> of_raw;  // Telegate over raw: the share of the ceiling; of times, how many times the floor
 };
 
+/// Of the first of Telegate's series.
 [[nodiscard]] Standing standing_in(const Cell& cell, bool lower_is_better);
+/// One for each of Telegate's series, in their order; one without, when there is none.
+[[nodiscard]] std::vector<Standing> standings_in(const Cell& cell, bool lower_is_better);
 
 /// The groups of a matrix in the order in which they first appear, each with its cells.
 struct Group {

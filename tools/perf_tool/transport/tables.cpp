@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -44,24 +46,115 @@ std::string percent(double value) {
     return std::isfinite(value) ? fixed(value * 100, 0) + " %" : none;
 }
 
-Cells summary_row(const Cell& cell, bool lower_is_better) {
-    const Standing standing = standing_in(cell, lower_is_better);
-    Cells row{cell.name, none, none, none};
-    if (standing.telegate != nullptr) {
-        const Spread spread = spread_of(standing.telegate->rates);
-        row = {cell.name, short_number(spread.median), short_number(spread.min), short_number(spread.max)};
-    }
-    const Cells others{rate_of(standing.libzmq),        median_of(standing.over_libzmq, times),
-                       rate_of(standing.libzmq_best),   median_of(standing.over_libzmq_best, times),
-                       rate_of(standing.raw),           median_of(standing.of_raw, lower_is_better ? times : percent),
-                       cpu_of(standing.telegate),       cpu_of(standing.libzmq),
-                       cpu_of(standing.libzmq_best),    cpu_of(standing.raw),
-                       variant_of(standing.libzmq_best)};
-    row.insert(row.end(), others.begin(), others.end());
-    return row;
+/// A further row of the same cell is told by its variant.
+std::string row_name(const Cell& cell, const Standing& standing) {
+    const bool is_told = standing.telegate != nullptr && !standing.telegate->variant.empty();
+    return is_told ? cell.name + ", " + standing.telegate->variant : cell.name;
 }
 
-Cells series_row(const Cell& cell, const Series& series) {
+/// Bytes of payload that go over, in 10^9 a second.
+std::string gigabytes_of(const Cell& cell, const Series* series) {
+    if (series == nullptr) {
+        return none;
+    }
+    const double value = spread_of(series->rates).median * static_cast<double>(cell.work.size) / 1e9;
+    return std::isfinite(value) ? fixed(value, value < 1 ? 3 : 2) : none;
+}
+
+/// What a column of the summary shows of one row.
+struct Row {
+    const Cell& cell;
+    const Standing& standing;
+};
+struct Shown {
+    Table::Column column;
+    std::function<std::string(const Row&)> text;
+};
+
+Shown rate_column(const char* over, const Series* Standing::*engine) {
+    return {{over, "median"}, [engine](const Row& row) {
+                return rate_of(row.standing.*engine);
+            }};
+}
+
+Shown ratio_column(const char* over, std::vector<double> Standing::*ratio) {
+    return {{over, "ratio"}, [ratio](const Row& row) {
+                return median_of(row.standing.*ratio, times);
+            }};
+}
+
+Shown cpu_column(const char* title, const Series* Standing::*engine) {
+    return {{"CPU ns", title}, [engine](const Row& row) {
+                return cpu_of(row.standing.*engine);
+            }};
+}
+
+Shown gigabytes_column(const char* title, const Series* Standing::*engine) {
+    return {{"GB/s", title}, [engine](const Row& row) {
+                return gigabytes_of(row.cell, row.standing.*engine);
+            }};
+}
+
+/// Telegate's least or greatest.
+Shown bound_column(const char* title, double Spread::*bound) {
+    return {{"Telegate", title}, [bound](const Row& row) {
+                return row.standing.telegate == nullptr ? std::string(none)
+                                                        : short_number(spread_of(row.standing.telegate->rates).*bound);
+            }};
+}
+
+std::vector<Shown> summary_columns(const Matrix& matrix) {
+    std::vector<Shown> shown{{{"", "", false},
+                              [](const Row& row) {
+                                  return row_name(row.cell, row.standing);
+                              }},
+                             rate_column("Telegate", &Standing::telegate),
+                             bound_column("min", &Spread::min),
+                             bound_column("max", &Spread::max),
+                             rate_column("libzmq", &Standing::libzmq),
+                             ratio_column("libzmq", &Standing::over_libzmq),
+                             rate_column("best libzmq", &Standing::libzmq_best),
+                             ratio_column("best libzmq", &Standing::over_libzmq_best)};
+    const auto add = [&shown](Shown column) {
+        shown.push_back(std::move(column));
+    };
+    if (is_sealed(matrix)) {
+        add(gigabytes_column("Telegate", &Standing::telegate));
+        add(gigabytes_column("libzmq", &Standing::libzmq));
+        add(gigabytes_column("best", &Standing::libzmq_best));
+    } else {
+        const bool is_time = matrix.lower_is_better;
+        add(rate_column("raw", &Standing::raw));
+        add({{"raw", is_time ? "times" : "share"}, [is_time](const Row& row) {
+                 return median_of(row.standing.of_raw, is_time ? times : percent);
+             }});
+    }
+    add(cpu_column("Telegate", &Standing::telegate));
+    if (is_fan_out(matrix)) {
+        add({{"CPU ns", "publisher"}, [](const Row& row) {
+                 return row.standing.telegate == nullptr
+                            ? std::string(none)
+                            : median_of(row.standing.telegate->publisher_cpu_ns, short_number);
+             }});
+    }
+    add(cpu_column("libzmq", &Standing::libzmq));
+    add(cpu_column("best", &Standing::libzmq_best));
+    if (!is_sealed(matrix)) {
+        add(cpu_column("raw", &Standing::raw));
+    }
+    add({{"", "best libzmq variant", false}, [](const Row& row) {
+             return variant_of(row.standing.libzmq_best);
+         }});
+    return shown;
+}
+
+Cells row_of(const std::vector<Shown>& shown, const Row& row) {
+    Cells cells;
+    std::ranges::transform(shown, std::back_inserter(cells), [&row](const Shown& column) { return column.text(row); });
+    return cells;
+}
+
+Cells series_row(const Cell& cell, const Series& series, bool with_publisher) {
     Cells row{cell.name, series.engine, variant_of(&series), none, none, none};
     if (!series.rates.empty()) {
         const Spread spread = spread_of(series.rates);
@@ -71,6 +164,9 @@ Cells series_row(const Cell& cell, const Series& series) {
     }
     row.push_back(cpu_of(&series));
     row.push_back(median_of(series.sender_cpu_ns, short_number));
+    if (with_publisher) {
+        row.push_back(median_of(series.publisher_cpu_ns, short_number));
+    }
     return row;
 }
 
@@ -122,26 +218,15 @@ std::string cut(std::string_view text, std::size_t width) {
 }
 
 Table summary_table(const Matrix& matrix) {
+    const std::vector<Shown> shown = summary_columns(matrix);
     Table table;
-    table.columns = {{"", "", false},
-                     {"Telegate", "median"},
-                     {"Telegate", "min"},
-                     {"Telegate", "max"},
-                     {"libzmq", "median"},
-                     {"libzmq", "ratio"},
-                     {"best libzmq", "median"},
-                     {"best libzmq", "ratio"},
-                     {"raw", "median"},
-                     {"raw", matrix.lower_is_better ? "times" : "share"},
-                     {"CPU ns", "Telegate"},
-                     {"CPU ns", "libzmq"},
-                     {"CPU ns", "best"},
-                     {"CPU ns", "raw"},
-                     {"", "best libzmq variant", false}};
+    std::ranges::transform(shown, std::back_inserter(table.columns), &Shown::column);
     for (const Group& group : groups_of(matrix)) {
         Table::Section section{std::string(group.name), {}};
         for (const Cell* const cell : group.cells) {
-            section.rows.push_back(summary_row(*cell, matrix.lower_is_better));
+            for (const Standing& standing : standings_in(*cell, matrix.lower_is_better)) {
+                section.rows.push_back(row_of(shown, {*cell, standing}));
+            }
         }
         table.sections.push_back(std::move(section));
     }
@@ -152,29 +237,20 @@ Table series_table(const Matrix& matrix) {
     Table table;
     table.columns = {{"", "", false}, {"", "engine", false}, {"", "variant", false}, {"", "median"},
                      {"", "min"},     {"", "max"},           {"CPU ns", "all"},      {"CPU ns", "sender"}};
+    const bool with_publisher = is_fan_out(matrix);
+    if (with_publisher) {
+        table.columns.push_back({"CPU ns", "publisher"});
+    }
     for (const Group& group : groups_of(matrix)) {
         Table::Section section{std::string(group.name), {}};
         for (const Cell* const cell : group.cells) {
             for (const Series& series : cell->series) {
-                section.rows.push_back(series_row(*cell, series));
+                section.rows.push_back(series_row(*cell, series, with_publisher));
             }
         }
         table.sections.push_back(std::move(section));
     }
     return table;
-}
-
-std::vector<std::string> notes_on(const Matrix& matrix) {
-    if (matrix.lower_is_better) {
-        return {"Values are " + matrix.unit + "; less is better. Medians, least and greatest are those of the runs.",
-                "ratio: libzmq over Telegate, run by run, the median; above 1, Telegate is ahead.",
-                "raw: the plain connection, the floor; times: Telegate over it, run by run, the median.",
-                "CPU ns: of all threads, system calls included, for each round trip; the median of the runs."};
-    }
-    return {"Values are " + matrix.unit + "; more is better. Medians, least and greatest are those of the runs.",
-            "ratio: Telegate over libzmq, run by run, the median; above 1, Telegate is ahead.",
-            "raw: the plain connection, the ceiling; share: how much of it Telegate reaches, run by run, the median.",
-            "CPU ns: of all threads, system calls included, for each message; the median of the runs."};
 }
 
 Facts facts_of(const Matrix& matrix) {

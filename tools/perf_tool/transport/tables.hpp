@@ -25,11 +25,13 @@ struct Table {
     std::vector<Section> sections;
 };
 
-/// One row per cell: Telegate beside libzmq and raw.
+/// One row per cell and series of Telegate, beside libzmq and raw; with CURVE, GB/s in place of raw.
 [[nodiscard]] Table summary_table(const Matrix& matrix);
 /// One row per series.
 [[nodiscard]] Table series_table(const Matrix& matrix);
-/// What the columns mean, a sentence each.
+/// What follows from several cells together, a sentence each: what more subscribers cost a publisher.
+[[nodiscard]] std::vector<std::string> findings_in(const Matrix& matrix);
+/// The findings, then what the columns mean, a sentence each.
 [[nodiscard]] std::vector<std::string> notes_on(const Matrix& matrix);
 /// The surroundings, then the parameters.
 [[nodiscard]] Facts facts_of(const Matrix& matrix);

@@ -25,12 +25,13 @@ struct Workload {
     /// spread evenly; with one, all have asked for it.
     std::size_t topics = 1;
     bool two_processes = false;  // the receiver in a process of its own; not over inproc
+    bool curve = false;          // the sender is CURVE's server; not over inproc
 };
 
-/// Whether there is such a workload: routers are two, and inproc is one process.
+/// Whether there is such a workload: routers are two, and inproc is one process, which seals nothing.
 [[nodiscard]] constexpr bool is_possible(const Workload& work) noexcept {
     return (work.pattern == Pattern::pubsub || (work.receivers == 1 && work.topics == 1)) &&
-           (work.transport != Transport::inproc || !work.two_processes) && work.receivers > 0 &&
+           (work.transport != Transport::inproc || !(work.two_processes || work.curve)) && work.receivers > 0 &&
            (work.topics == 1 || work.topics >= work.receivers);
 }
 
@@ -38,6 +39,8 @@ struct Workload {
 [[nodiscard]] constexpr std::size_t topic_of(const Workload& work, std::size_t receiver) noexcept {
     return receiver * work.topics / work.receivers;
 }
+/// "64 B", "8 KiB", "1 MiB".
+[[nodiscard]] std::string size_name(std::size_t bytes);
 /// None is the beginning of another. Empty when there is only one, so that it costs least.
 [[nodiscard]] std::string topic_name(const Workload& work, std::size_t topic);
 
@@ -55,8 +58,10 @@ struct Share {
 /// What one run took. From before the first send() until the last receiver has the last message.
 struct Outcome {
     double seconds = 0;
-    double cpu_seconds = 0;         // of all threads, system calls included
-    double sender_cpu_seconds = 0;  // of the thread that sends
+    double cpu_seconds = 0;            // of all threads, system calls included
+    double sender_cpu_seconds = 0;     // of the thread that sends
+    double publisher_cpu_seconds = 0;  // of all threads but those that receive
+    std::string setup{};               // what the engine chose for itself, in words; empty for nothing
 };
 
 }  // namespace telegate::perf

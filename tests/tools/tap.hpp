@@ -1,0 +1,98 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+#include "support/eventually.hpp"
+#include "support/raw_listener.hpp"
+#include "support/raw_peer.hpp"
+#include "transport/checker.hpp"
+#include "transport/workload.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace telegate::test {
+
+/// Stands between a sender and a receiver that connects to it, over tcp, and keeps what goes by.
+/// Threads: one. Limits: one connection. Failure: throws std::runtime_error where it cannot listen or connect.
+class Tap {
+  public:
+    explicit Tap(const std::string& sender) : sender_endpoint_(std::get<Endpoint>(parse_endpoint(sender))) {}
+
+    /// Where the receiver is to connect.
+    [[nodiscard]] std::string address() const { return to_string(listener_.endpoint()); }
+    /// Moves on what has come.
+    void pump() {
+        if (!receiver_) {
+            if (std::optional<RawPeer> came = listener_.accept()) {
+                receiver_.emplace(std::move(*came));
+                sender_.emplace(sender_endpoint_);
+            }
+            return;
+        }
+        forward(*receiver_, *sender_, receiver_forwarded_);
+        forward(*sender_, *receiver_, sender_forwarded_);
+    }
+
+    [[nodiscard]] std::string from_sender() const { return sender_ ? sender_->received() : std::string(); }
+    [[nodiscard]] std::string from_receiver() const { return receiver_ ? receiver_->received() : std::string(); }
+
+  private:
+    static void forward(RawPeer& from, RawPeer& to, std::size_t& forwarded) {
+        const std::string& all = from.read();
+        to.send(std::string_view(all).substr(forwarded));
+        forwarded = all.size();
+    }
+
+    const Endpoint sender_endpoint_;
+    RawListener listener_;
+    std::optional<RawPeer> receiver_;
+    std::optional<RawPeer> sender_;
+    std::size_t receiver_forwarded_ = 0;
+    std::size_t sender_forwarded_ = 0;
+};
+
+/// What went over the wire until the receiver had the text.
+struct Tapped {
+    std::string from_sender;
+    std::string from_receiver;
+    bool has_arrived = false;
+};
+
+/// Greets with `text` over a tap, with the link's own sockets, as a run does before its clock starts.
+template <class Link, class... Settings>
+[[nodiscard]] Tapped greet_over_tap(const perf::Workload& work, const std::string& text, const Settings&... settings) {
+    typename Link::Shared shared(work, settings...);
+    typename Link::Sender sender(shared, work);
+    Tap tap(sender.address());
+    typename Link::Receiver receiver(shared, work, tap.address(), 0);
+    perf::Checker checker(work.size, perf::share_of(work, 0));
+    std::vector<char> payload(text.begin(), text.end());
+    payload.resize(work.size);
+    perf::stamp(payload, perf::hello_number);
+    Tapped tapped;
+    tapped.has_arrived = eventually([&] {
+        sender.greet({payload.data(), payload.size()});
+        sender.turn();
+        tap.pump();
+        (void)receiver.receive(checker);
+        tap.pump();
+        return checker.is_greeted();
+    });
+    tapped.from_sender = tap.from_sender();
+    tapped.from_receiver = tap.from_receiver();
+    return tapped;
+}
+
+/// The mechanism that a ZMTP greeting names.
+[[nodiscard]] inline std::string mechanism_in(const std::string& greeting) {
+    constexpr std::size_t at = 12;
+    constexpr std::size_t bytes = 20;
+    return greeting.size() < at + bytes ? std::string() : std::string(greeting.substr(at, bytes).c_str());
+}
+
+}  // namespace telegate::test
