@@ -18,8 +18,9 @@ class FlushList {
   public:
     /// Nothing happens when the session has ended.
     void mark(Session& session) {
-        if (session.state() != Session::State::closed && session.mark_dirty()) {
+        if (session.state() != Session::State::closed && !session.is_dirty()) {
             sessions_.push_back(&session);
+            session.mark_dirty();
         }
     }
     /// The session is about to go.
@@ -34,11 +35,11 @@ class FlushList {
     /// for the next time, so that it comes to an end.
     template <class Each>
     void flush(const Each& each) {
-        ++flushes_;
         const bool is_outermost = !std::exchange(flushing_, true);
         const std::size_t count = sessions_.size();
         for (std::size_t index = 0; index < count; ++index) {
             if (Session* session = std::exchange(sessions_[index], nullptr)) {
+                ++flushes_;  // what is added from within `each` may come too late for this session
                 each(*session);
             }
         }
@@ -48,7 +49,7 @@ class FlushList {
         }
     }
 
-    /// Counts calls of flush(), from 1.
+    /// Counts the sessions that flush() was called for, from 1.
     [[nodiscard]] const std::uint64_t& flushes() const noexcept { return flushes_; }
 
   private:

@@ -33,8 +33,8 @@ class Outbox {
     /// One more message that lies in a shared log.
     void add(const Slice& message) {
         settle();
-        ++matched_;
         dropped_ += backlog_.add(message);
+        ++matched_;  // last: it may not have been added
     }
     /// For Tail: `messages` more, which follow the last one in its segment.
     void extend(const Slice& added, std::uint64_t messages) noexcept {

@@ -70,7 +70,7 @@ class PeerTable {
     }
     /// Flushes what mark() has collected.
     void flush();
-    /// Counts flushes, from 1. A session that was marked since the last one need not be marked again.
+    /// Counts flushes of a session, from 1. One that was marked since the last need not be marked again.
     [[nodiscard]] const std::uint64_t& flushes() const noexcept;
 
     /// Accepts nobody new, connects no more, drains all sessions, cuts after `grace`. `done`, unless empty, is called

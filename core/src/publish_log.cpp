@@ -107,10 +107,10 @@ void PublishLog::give(std::size_t bytes) {
         outbox->add(message);
     }
     if (readers.marked_at != flushes_) {  // once per batch, not per message
-        readers.marked_at = flushes_;
         for (Session* const session : readers.sessions) {
             peers_.mark(*session);
         }
+        readers.marked_at = flushes_;
     }
 }
 

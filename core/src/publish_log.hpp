@@ -57,8 +57,15 @@ class PublishLog {
     void commit(std::size_t payload_bytes);
     void skip() noexcept { ++messages_; }
 
-    /// Whether one more message of so many bytes costs no subscriber another one.
-    [[nodiscard]] bool has_room(std::size_t bytes) noexcept { return headroom_.has_room(bytes, given_); }
+    /// Whether one more message of so many bytes costs no subscriber another one. While not, what there is, is flushed
+    /// in the next turn, so that whoever waits for room does not wait for itself.
+    [[nodiscard]] bool has_room(std::size_t bytes) {
+        const bool room = headroom_.has_room(bytes, given_);
+        if (!room) {
+            peers_.flush_soon();
+        }
+        return room;
+    }
     /// Published and skipped so far.
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_ + tail_.messages(); }
 

@@ -34,9 +34,9 @@ bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
     unflushed_bytes_ += bytes + static_cast<std::size_t>(outbox_->tail_bytes() - tail_bytes_seen_);
     tail_bytes_seen_ = outbox_->tail_bytes();
     if (marked_at_ != context.flushes) {  // once per batch, not per message
-        marked_at_ = context.flushes;
         unflushed_bytes_ = bytes;
         context.table.flush_soon(*session_);
+        marked_at_ = context.flushes;
     }
     if (unflushed_bytes_ >= flush_bytes) {
         unflushed_bytes_ = 0;

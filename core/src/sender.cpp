@@ -80,7 +80,7 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
         if (cipher_ != nullptr && sealed_bytes_ == 0) {
             seal_next();
         }
-        const std::size_t count = gather(parts);
+        std::size_t count = gather(parts);
         if (count == 0) {
             if (sealed_capacity_ > sealed_bytes_kept) {
                 sealed_.reset();
@@ -94,6 +94,7 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
         std::size_t offered = 0;
         for (std::size_t i = 0; i < count; ++i) {
             offered += parts[i].bytes;
+            count = offered < budget ? count : i + 1;  // whole parts, as few as use it up
         }
         const StreamWrite result = stream.write(std::span(parts).first(count));
         if (result.status == IoStatus::would_block) {

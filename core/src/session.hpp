@@ -106,8 +106,9 @@ class Session {
     /// one receive buffer when it has got something. May end the session.
     TakeStatus take(MessageBatch& batch);
 
-    /// True when this is the first since the last flush(): the caller then sees to it that flush() comes.
-    [[nodiscard]] bool mark_dirty() noexcept { return !std::exchange(dirty_, true); }
+    /// Somebody sees to it that flush() comes.
+    void mark_dirty() noexcept { dirty_ = true; }
+    [[nodiscard]] bool is_dirty() const noexcept { return dirty_; }
     /// Writes what the stream takes.
     void flush();
     /// Sends what is pending, then ends the stream and waits for the peer to do the same.

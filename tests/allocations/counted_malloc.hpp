@@ -6,5 +6,7 @@ namespace telegate::test {
 
 /// Calls of malloc and its kin so far, in all threads of this program. Threads: any.
 [[nodiscard]] std::uint64_t allocations() noexcept;
+/// Of these, how many were not freed yet.
+[[nodiscard]] std::uint64_t allocations_alive() noexcept;
 
 }  // namespace telegate::test

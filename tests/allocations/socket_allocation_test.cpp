@@ -3,8 +3,13 @@
 #include "support/socket_harness.hpp"
 #include "support/stream_pair.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -12,44 +17,106 @@ using namespace telegate::test;
 namespace {
 
 constexpr std::uint64_t messages_per_round = 64;
-const std::string payload(100, 'p');  // so that many segments are filled before it counts
+constexpr int rounds = 200;  // so that many segments are filled before it counts
 
-/// Sends and receives `rounds` times, a few messages each.
-template <class Socket>
-bool go_round(Bench& bench, Socket& receiver, MessageBatch& batch, const std::function<void()>& send, int rounds) {
-    for (int round = 0; round < rounds; ++round) {
+Transport any_transport() {
+    return GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+}
+std::string any_payload() {
+    return std::string(GENERATE(std::size_t{100}, std::size_t{1024}), 'p');
+}
+
+/// Sends a few messages and receives all that come of it, again and again.
+struct Line {
+    Bench& bench;
+    std::function<void()> send;                           // one message
+    std::function<std::uint64_t(MessageBatch&)> receive;  // what there is; how many messages
+    std::uint64_t copies = 1;                             // that come of one message
+
+    bool go_round(MessageBatch& batch) const {
         for (std::uint64_t number = 0; number < messages_per_round; ++number) {
             send();
         }
         std::uint64_t received = 0;
-        const bool all = bench.turn_until([&] {
-            while (receiver.receive(batch)) {
-                received += batch.size();
-            }
-            return received == messages_per_round;
+        return bench.turn_until([&] {
+            received += receive(batch);
+            return received == copies * messages_per_round;
         });
-        if (!all) {
-            return false;
-        }
     }
-    return true;
+    /// Allocations in many rounds that come after many others.
+    [[nodiscard]] std::uint64_t allocations_in_rounds() const {
+        MessageBatch batch;
+        bool all = true;
+        for (int round = 0; round < rounds; ++round) {
+            all = all && go_round(batch);
+        }
+        const std::uint64_t before = allocations();
+        for (int round = 0; round < rounds; ++round) {
+            all = all && go_round(batch);
+        }
+        const std::uint64_t after = allocations();
+        REQUIRE(all);
+        return after - before;
+    }
+};
+
+template <class Socket>
+std::uint64_t receive_from(Socket& socket, MessageBatch& batch) {
+    std::uint64_t received = 0;
+    while (socket.receive(batch)) {
+        received += batch.size();
+    }
+    return received;
+}
+template <class Socket>
+std::uint64_t receive_from(std::vector<std::unique_ptr<Socket>>& sockets, MessageBatch& batch) {
+    std::uint64_t received = 0;
+    for (const auto& socket : sockets) {
+        received += receive_from(*socket, batch);
+    }
+    return received;
 }
 
-/// Allocations in many rounds that come after many others.
-template <class Socket>
-std::uint64_t allocations_in_rounds(Bench& bench, Socket& receiver, const std::function<void()>& send) {
-    constexpr int rounds = 200;
+SocketOptions named(std::string identity) {
+    SocketOptions options;
+    options.identity = std::move(identity);
+    return options;
+}
+
+void commit(Publisher& publisher, TopicId topic, const std::string& payload) {
+    char* const room = publisher.prepare(topic, payload.size() + 100);
+    std::copy(payload.begin(), payload.end(), room);
+    publisher.commit(payload.size());
+    publisher.flush();
+}
+
+/// A subscriber that comes to a publisher with one already, is sent some messages and leaves.
+void come_and_go(Bench& bench, Publisher& publisher, const Endpoint& endpoint, bool reads) {
+    std::optional<Subscriber> subscriber(std::in_place, bench.reactor, SocketOptions());
+    subscriber->subscribe("guest");
+    subscriber->connect(endpoint);
+    REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 2; }));
+    constexpr std::uint64_t messages = 200;
+    for (std::uint64_t number = 0; number < messages; ++number) {
+        publisher.send("guest/topic", std::string(1024, 'g'));
+    }
     MessageBatch batch;
-    REQUIRE(go_round(bench, receiver, batch, send, rounds));
-    const std::uint64_t before = allocations();
-    REQUIRE(go_round(bench, receiver, batch, send, rounds));
-    return allocations() - before;
+    std::uint64_t received = 0;
+    const bool is_done = !reads || bench.turn_until([&] {
+        received += receive_from(*subscriber, batch);
+        return received == messages;
+    });
+    REQUIRE(is_done);
+    subscriber.reset();
+    REQUIRE(bench.turn_until([&] { return publisher.subscribers().size() == 1; }));
+    bench.turn();
 }
 
 }  // namespace
 
 TEST_CASE("publishing and receiving allocates nothing", "[core][allocations]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    const Transport transport = any_transport();
+    const std::string payload = any_payload();
     Bench bench;
     Publisher publisher(bench.reactor, {});
     Subscriber subscriber(bench.reactor, {});
@@ -57,17 +124,116 @@ TEST_CASE("publishing and receiving allocates nothing", "[core][allocations]") {
     subscriber.connect(publisher.bind(fresh_endpoint(transport, bench.scratch.path())));
     const TopicId topic = publisher.intern("topic");
     REQUIRE(bench.turn_until([&] { return publisher.wanted(topic); }));
-    CHECK(allocations_in_rounds(bench, subscriber, [&] { publisher.send(topic, payload); }) == 0);
+    const bool commits = GENERATE(false, true);
+    const Line line{bench, [&] { commits ? commit(publisher, topic, payload) : publisher.send(topic, payload); },
+                    [&](MessageBatch& batch) {
+                        return receive_from(subscriber, batch);
+                    }};
+    CHECK(line.allocations_in_rounds() == 0);
+}
+
+TEST_CASE("publishing several topics to several subscribers allocates nothing", "[core][allocations]") {
+    const Transport transport = any_transport();
+    const std::string payload = any_payload();
+    Bench bench;
+    Publisher publisher(bench.reactor, {});
+    const Endpoint endpoint = publisher.bind(fresh_endpoint(transport, bench.scratch.path()));
+    std::vector<std::unique_ptr<Subscriber>> subscribers;
+    for (const char* const prefix : {"a", "b", ""}) {
+        subscribers.push_back(std::make_unique<Subscriber>(bench.reactor, SocketOptions()));
+        subscribers.back()->subscribe(prefix);
+        subscribers.back()->connect(endpoint);
+    }
+    const std::array<TopicId, 4> topics = {publisher.intern("a/1"), publisher.intern("b/1"), publisher.intern("a/2"),
+                                           publisher.intern("b/2")};  // each for two of the three
+    REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 3; }));
+    std::size_t number = 0;
+    const Line line{bench, [&] { publisher.send(topics[++number / 3 % topics.size()], payload); },
+                    [&](MessageBatch& batch) { return receive_from(subscribers, batch); }, 2};
+    CHECK(line.allocations_in_rounds() == 0);
 }
 
 TEST_CASE("sending to a peer and receiving allocates nothing", "[core][allocations]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    const Transport transport = any_transport();
+    const std::string payload = any_payload();
+    const bool has_frames = GENERATE(false, true);
     Bench bench;
     Router router(bench.reactor, {});
-    SocketOptions named;
-    named.identity = "receiver";
-    Router receiver(bench.reactor, named);
+    Router receiver(bench.reactor, named("receiver"));
     receiver.connect(router.bind(fresh_endpoint(transport, bench.scratch.path())));
     REQUIRE(bench.turn_until([&] { return router.peers().size() == 1; }));
-    CHECK(allocations_in_rounds(bench, receiver, [&] { (void)router.send("receiver", {"one", payload}); }) == 0);
+    const Line line{
+        bench,
+        [&] {
+            (void)(has_frames ? router.send("receiver", {"one", payload}) : router.send("receiver", {payload}));
+        },
+        [&](MessageBatch& batch) {
+            return receive_from(receiver, batch);
+        }};
+    CHECK(line.allocations_in_rounds() == 0);
+}
+
+TEST_CASE("sending to several peers in turn and receiving allocates nothing", "[core][allocations]") {
+    const Transport transport = any_transport();
+    const std::string payload = any_payload();
+    Bench bench;
+    Router router(bench.reactor, {});
+    const Endpoint endpoint = router.bind(fresh_endpoint(transport, bench.scratch.path()));
+    const std::array<std::string, 3> names = {"a", "one-of-12-bytes", "one with a name that is longer than others"};
+    std::vector<std::unique_ptr<Dealer>> dealers;
+    for (const std::string& name : names) {
+        dealers.push_back(std::make_unique<Dealer>(bench.reactor, named(name)));
+        dealers.back()->connect(endpoint);
+    }
+    REQUIRE(bench.turn_until([&] { return router.peers().size() == names.size(); }));
+    std::size_t number = 0;
+    const Line line{bench, [&] { (void)router.send(names[++number % names.size()], {payload}); },
+                    [&](MessageBatch& batch) {
+                        return receive_from(dealers, batch);
+                    }};
+    CHECK(line.allocations_in_rounds() == 0);
+}
+
+TEST_CASE("a dealer's requests and a router's answers allocate nothing", "[core][allocations]") {
+    const Transport transport = any_transport();
+    const std::string payload = any_payload();
+    Bench bench;
+    Router router(bench.reactor, {});
+    Dealer dealer(bench.reactor, {});
+    dealer.connect(router.bind(fresh_endpoint(transport, bench.scratch.path())));
+    REQUIRE(bench.turn_until([&] { return dealer.peers().size() == 1; }));
+    MessageBatch requests;
+    const auto answer = [&](MessageBatch& answers) {
+        while (router.receive(requests)) {
+            for (const Message request : requests) {
+                const std::array<Bytes, 1> body = {request[0]};
+                (void)router.send(requests.peer(), body);
+            }
+        }
+        return receive_from(dealer, answers);
+    };
+    const Line line{bench, [&] { (void)dealer.send({payload}); }, answer};
+    CHECK(line.allocations_in_rounds() == 0);
+}
+
+TEST_CASE("a subscriber that comes and goes leaves nothing behind", "[core][allocations]") {
+    const Transport transport = any_transport();
+    const bool reads = GENERATE(true, false);
+    Bench bench;
+    Publisher publisher(bench.reactor, {});
+    const Endpoint endpoint = publisher.bind(fresh_endpoint(transport, bench.scratch.path()));
+    Subscriber staying(bench.reactor, {});
+    staying.subscribe("");
+    staying.connect(endpoint);
+    REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
+    MessageBatch batch;
+    const auto alive_after = [&](int times) {
+        for (int count = 0; count < times; ++count) {
+            come_and_go(bench, publisher, endpoint, reads);
+            (void)receive_from(staying, batch);
+        }
+        return allocations_alive();
+    };
+    const std::uint64_t before = alive_after(30);
+    CHECK(alive_after(30) <= before);
 }

@@ -68,8 +68,8 @@ class Publisher {
     [[nodiscard]] bool wanted(TopicId topic);
 
     /// Whether a message with a payload of up to `payload_bytes`, on any topic interned so far, can be published now
-    /// without a subscriber losing one. While not, turn the reactor: a publisher that always asks loses nothing, and is
-    /// as fast as its slowest subscriber. Cheap enough to ask for each message.
+    /// without a subscriber losing one. While not, turn the reactor, which also flushes what was committed: a publisher
+    /// that always asks loses nothing, and is as fast as its slowest subscriber. Cheap enough to ask for each message.
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
 
     /// Publishes [topic, payload]; copies the payload once. On its way at the end of this turn of the loop, or sooner.

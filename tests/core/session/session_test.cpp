@@ -361,3 +361,24 @@ TEST_CASE("an alias is the identity, whatever the peer tells", "[core][session]"
     h.receive(greeting() + dealer);
     CHECK(h.session->identity() == "alias");
 }
+
+TEST_CASE("a peer that takes all gets its share in one turn, and the rest in later ones", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    constexpr std::size_t share_max = limits::write_bytes_per_turn + 64 * 1024;  // whole segments
+    const std::string body(1'000, 'x');
+    const std::size_t wire_bytes = 3 * share_max / frame(0, body).size() * frame(0, body).size();
+    while (h.outbox->backlog().bytes() < wire_bytes) {
+        h.append(body);
+    }
+    h.session->flush();
+    std::size_t turns = 1;
+    for (std::size_t before = 0; h.wire->written.size() < wire_bytes; ++turns) {
+        REQUIRE(h.wire->written.size() - before <= share_max);
+        before = h.wire->written.size();
+        h.session->flush();  // it has had its share
+        REQUIRE(h.wire->written.size() == before);
+        REQUIRE(h.wire->turn());
+    }
+    CHECK(turns >= 3);
+}

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <memory>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -98,6 +99,34 @@ TEST_CASE("one turn takes from a busy peer no more than its share", "[core][sock
         return messages == 100'000;
     }));
     CHECK(most_in_a_turn <= limits::frames_per_turn);
+}
+
+TEST_CASE("peers that are all busy take turns, over any transport", "[core][sockets]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    QueueBench bench(transport);
+    constexpr std::size_t peers = 3;
+    Reactor other;
+    std::vector<std::unique_ptr<Dealer>> dealers;
+    for (std::size_t number = 0; number < peers; ++number) {
+        dealers.push_back(std::make_unique<Dealer>(other, impatient(std::to_string(number))));
+        dealers.back()->connect(bench.endpoint);
+    }
+    REQUIRE(bench.turn_until([&] {
+        other.poll();
+        return bench.router.peers().size() == peers;
+    }));
+    const std::string body(1'000, 'x');
+    for (std::size_t number = 0; number < 20'000; ++number) {  // more than one turn takes
+        REQUIRE(dealers[number % peers]->send({body}) == SendStatus::sent);
+    }
+    CHECK(bench.turn_until([&] {
+        other.poll();
+        bench.reactor.poll();
+        const std::vector<std::string> senders = bench.senders();
+        const auto twice = std::adjacent_find(senders.begin(), senders.end());
+        CHECK(std::all_of(twice, senders.end(), [&](const std::string& sender) { return sender == *twice; }));
+        return bench.router.totals().received == 20'000;
+    }));
 }
 
 TEST_CASE("a peer that breaks the protocol in the middle of receive takes nobody with it", "[core][sockets]") {
