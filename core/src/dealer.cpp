@@ -162,6 +162,7 @@ bool Dealer::receive(MessageBatch& batch) {
 }
 
 bool Dealer::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
+    state_->table.flush_marked();
     return state_->queue.receive_for(batch, time);
 }
 

@@ -134,10 +134,8 @@ bool FairQueue::fill(MessageBatch& batch) {
 bool FairQueue::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
     const auto deadline = deadline_in(time);
     while (!receive(batch)) {
-        const auto left = deadline - std::chrono::steady_clock::now();
-        const auto wait = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));
-        const bool has_turned = reactor_.run_for(wait);
-        if (!has_turned || wait.count() == 0) {  // the time is over, or the reactor has stopped
+        const bool has_turned = reactor_.run_until(deadline);
+        if (!has_turned || std::chrono::steady_clock::now() >= deadline) {  // or the reactor has stopped
             return receive(batch);
         }
     }

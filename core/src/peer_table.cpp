@@ -132,6 +132,12 @@ void PeerTable::flush() {
     state_->flush();
 }
 
+void PeerTable::flush_marked() {
+    if (!state_->dirty.empty()) {
+        flush();
+    }
+}
+
 const std::uint64_t& PeerTable::flushes() const noexcept {
     return state_->dirty.flushes();
 }

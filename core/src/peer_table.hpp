@@ -70,6 +70,8 @@ class PeerTable {
     }
     /// Flushes what mark() has collected.
     void flush();
+    /// The same, and nothing when there is nothing to flush: before waiting, so that the loop can wait at once.
+    void flush_marked();
     /// Counts flushes of a session, from 1. One that was marked since the last need not be marked again.
     [[nodiscard]] const std::uint64_t& flushes() const noexcept;
 

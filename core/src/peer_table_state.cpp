@@ -105,7 +105,9 @@ void PeerTable::State::flush() {
             monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
         }
     });
-    if (!dirty.empty()) {
+    if (dirty.empty()) {
+        later_flush.cancel();
+    } else {
         later_flush.ask();
     }
 }

@@ -1,7 +1,9 @@
 #include "core/reactor.hpp"
 
+#include "busy_polls.hpp"
 #include "core/assert.hpp"
 #include "deadline.hpp"
+#include "laters.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -16,10 +18,40 @@ namespace telegate {
 namespace net = boost::asio;
 
 struct Reactor::State {
-    net::io_context context{1};  // one thread runs it
+    BusyPolls busy_polls;                                            // outlives what the context still holds
+    Laters laters;                                                   // as well
+    net::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};  // one thread runs it
     net::executor_work_guard<net::io_context::executor_type> work{context.get_executor()};
     std::atomic<std::thread::id> runner{};
+
+    /// Waits until something is ready, and runs some of it. Whether there was anything.
+    bool turn(std::chrono::steady_clock::time_point deadline);
+    /// Runs what is ready.
+    bool poll();
 };
+
+bool Reactor::State::poll() {
+    const bool any = context.poll() > 0;
+    return busy_polls.look() || any;
+}
+
+bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {
+    if (context.stopped()) {
+        return false;
+    }
+    bool any = laters.run();
+    if (any || !laters.empty() || !busy_polls.empty()) {
+        any = poll() || any;
+    }
+    if (!any && !busy_polls.empty() && !context.stopped()) {
+        any = busy_polls.wait(deadline);
+    }
+    if (!any) {
+        any = context.run_one_until(deadline) > 0 || poll();
+    }
+    laters.run();
+    return any;
+}
 
 Reactor::Reactor() : state_(std::make_unique<State>()) {}
 Reactor::~Reactor() = default;
@@ -45,19 +77,27 @@ class Turn {
 
 void Reactor::run() {
     const Turn turn(state_->runner);
-    state_->context.run();
+    while (!state_->context.stopped()) {
+        state_->turn(std::chrono::steady_clock::time_point::max());
+    }
 }
 
 void Reactor::poll() {
     const Turn turn(state_->runner);
-    state_->context.poll();
+    bool any = true;
+    while (any && !state_->context.stopped()) {
+        any = state_->laters.run();
+        any = state_->poll() || any;
+    }
 }
 
 bool Reactor::run_for(std::chrono::milliseconds time) {
+    return run_until(deadline_in(time));
+}
+
+bool Reactor::run_until(std::chrono::steady_clock::time_point deadline) {
     const Turn turn(state_->runner);
-    const bool any = state_->context.run_one_until(deadline_in(time)) > 0;
-    state_->context.poll();
-    return any;
+    return state_->turn(deadline);
 }
 
 void Reactor::stop() {
@@ -71,6 +111,14 @@ void Reactor::post(std::function<void()> call) {
 bool Reactor::is_current() const noexcept {
     const std::thread::id runner = state_->runner.load();
     return runner == std::thread::id() || runner == std::this_thread::get_id();
+}
+
+Laters& Reactor::laters() noexcept {
+    return state_->laters;
+}
+
+BusyPolls& Reactor::busy_polls() noexcept {
+    return state_->busy_polls;
 }
 
 net::io_context& Reactor::context() noexcept {

@@ -266,6 +266,7 @@ bool Router::receive(MessageBatch& batch) {
 }
 
 bool Router::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
+    state_->table.flush_marked();
     return state_->queue.receive_for(batch, time);
 }
 

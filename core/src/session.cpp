@@ -106,9 +106,13 @@ void Session::on_writable() {
 
 void Session::flush() {
     dirty_ = false;
-    if (waiting_writable_ || stream_ended_ || write_error_ != 0 || state_ == State::closed) {
+    if (stream_ended_ || write_error_ != 0 || state_ == State::closed) {
         return;
     }
+    if (waiting_writable_ && !stream_->is_writable()) {
+        return;
+    }
+    waiting_writable_ = false;
     was_full_ = was_full_ || outbox_->backlog().bytes() > context_.options.backlog_bytes_max / 2;
     switch (sender_.write(*stream_, limits::write_bytes_per_turn)) {
         case Sender::Status::done: end_stream_when_drained(); break;

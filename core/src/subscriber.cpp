@@ -232,6 +232,7 @@ bool Subscriber::receive(MessageBatch& batch) {
 }
 
 bool Subscriber::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
+    state_->table.flush_marked();
     return state_->queue.receive_for(batch, time);
 }
 

@@ -2,11 +2,11 @@
 
 #include "deadline.hpp"
 #include "handler_memory.hpp"
+#include "laters.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
 
 #include <system_error>
 #include <utility>
@@ -112,35 +112,19 @@ void Alarm::cancel() {
     state_->timer.cancel();
 }
 
-struct Later::State {
-    State(Reactor& reactor, std::function<void()> call_in) : context(reactor.context()), call(std::move(call_in)) {}
-
-    net::io_context& context;
-    std::function<void()> call;
-    HandlerMemory memory;
-    bool pending = false;
-    bool gone = false;
-};
-
 Later::Later(Reactor& reactor, std::function<void()> call)
-    : state_(std::make_shared<State>(reactor, std::move(call))) {}
+    : laters_(reactor.laters()), call_(std::make_shared<LaterCall>(LaterCall{std::move(call)})) {}
 
 Later::~Later() {
-    state_->gone = true;
+    cancel();
 }
 
 void Later::ask() {
-    if (state_->pending) {
-        return;
-    }
-    const auto call = [state = state_] {
-        state->pending = false;
-        if (!state->gone) {
-            state->call();
-        }
-    };
-    net::post(state_->context, HandlerIn{&state_->memory, call});
-    state_->pending = true;  // last: the post may lack memory
+    laters_.add(call_);
+}
+
+void Later::cancel() {
+    laters_.remove(*call_);
 }
 
 }  // namespace telegate

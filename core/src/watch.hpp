@@ -8,6 +8,9 @@
 
 namespace telegate {
 
+class Laters;
+struct LaterCall;
+
 /// Tells when a descriptor can be read or written. Each wait leads to one call; ask again after it.
 ///
 /// Threads: the reactor's.
@@ -63,10 +66,11 @@ class Later {
     Later& operator=(const Later&) = delete;
 
     void ask();
+    void cancel();
 
   private:
-    struct State;
-    std::shared_ptr<State> state_;
+    Laters& laters_;
+    const std::shared_ptr<LaterCall> call_;
 };
 
 }  // namespace telegate

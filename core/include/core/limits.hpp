@@ -123,6 +123,10 @@ inline constexpr std::size_t retiring_per_identity_max = 4;
 /// Public keys that a CURVE server lets in; 32 bytes each.
 inline constexpr std::size_t curve_clients_max = 100'000;
 
+/// How long a loop looks for what a peer in the same process does before it goes to sleep: shorter than it takes to
+/// wake a thread. Only after such a wait was short; an idle loop sleeps at once.
+inline constexpr std::chrono::microseconds busy_poll_time{20};
+
 /// Pieces of one inproc link that the receiver has not taken yet; beyond that the sender's backlog holds the rest.
 inline constexpr std::size_t inproc_parts_max = 1'024;
 

@@ -30,8 +30,8 @@ struct PublisherOptions : SocketOptions {
     std::size_t subscription_bytes_per_peer_max = limits::subscription_bytes_per_peer_max;
     /// Published bytes that are handed to the sockets at once instead of at the end of the turn.
     std::size_t flush_bytes = 256 * 1024;
-    /// Threads that write to the subscribers, 1 to 64: the reactor's own, and so many less one that the publisher starts.
-    /// More than one pays when the subscribers are many and one core cannot write to them all.
+    /// Threads that write to the subscribers, 1 to 64: the reactor's own, and so many less one that the publisher
+    /// starts. More than one pays when the subscribers are many and one core cannot write to them all.
     std::size_t io_threads = 1;
 };
 

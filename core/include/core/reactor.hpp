@@ -10,9 +10,12 @@ class io_context;
 
 namespace telegate {
 
+class BusyPolls;
+class Laters;
+
 /// The event loop that owns sockets. One thread turns it; everything of core that does I/O lives on that thread.
 ///
-/// Threads: run(), run_for(), poll() one thread at a time; post(), stop() any; is_current() any.
+/// Threads: run(), run_for(), run_until(), poll() one thread at a time; post(), stop() any; is_current() any.
 /// Limits:  posted calls are held until they run; post from control paths, never once per sample.
 /// Failure: an exception that leaves a handler ends the turn and is passed on.
 class Reactor {
@@ -27,14 +30,17 @@ class Reactor {
     void stop();
     /// Runs the handlers that are ready now, without waiting.
     void poll();
-    /// Waits until a handler is ready, at most for `time`, and runs those that are. Whether there was any.
+    /// Waits until a handler is ready, at most for `time`, and runs one at least. Whether there was any.
     bool run_for(std::chrono::milliseconds time);
+    bool run_until(std::chrono::steady_clock::time_point deadline);
 
     void post(std::function<void()> call);
     /// Whether the caller is inside a turn of the loop, or nobody is.
     [[nodiscard]] bool is_current() const noexcept;
 
     [[nodiscard]] boost::asio::io_context& context() noexcept;
+    [[nodiscard]] BusyPolls& busy_polls() noexcept;
+    [[nodiscard]] Laters& laters() noexcept;
 
   private:
     struct State;

@@ -16,6 +16,9 @@ InprocStream::~InprocStream() {
     if (calls_) {
         calls_->gone = true;
     }
+    if (is_polled_) {
+        reactor_.busy_polls().remove(*this);
+    }
     watch_.reset();
     reclaim();
     if (!out_.is_reader_gone()) {
@@ -34,24 +37,62 @@ void InprocStream::watch(std::function<void()> on_readable, std::function<void()
 
 void InprocStream::wait_readable() {
     wants_readable_ = true;
-    watch_->wait_readable();
-    if (in_.ask_for_piece() || holds_up_writer()) {
-        wake_myself();
+    wait();
+}
+
+void InprocStream::wait_writable() {
+    wants_writable_ = true;
+    wait();
+}
+
+void InprocStream::wait() {
+    if (is_polled_) {
+        return;
+    }
+    if (polls_first_) {
+        reactor_.busy_polls().add(*this);
+        is_polled_ = true;
+    } else {
+        ask_to_be_woken();
     }
 }
 
-/// Waits until half of what may be in flight is free, so that the peer is not met for every single piece.
-void InprocStream::wait_writable() {
-    wants_writable_ = true;
+bool InprocStream::look() noexcept {
+    return (wants_readable_ && (can_read() || holds_up_writer())) || (wants_writable_ && can_write());
+}
+
+void InprocStream::found() {
+    is_polled_ = false;
+    call_back();
+}
+
+void InprocStream::not_found() {
+    is_polled_ = false;
+    polls_first_ = false;
+    ask_to_be_woken();
+}
+
+/// What the peer has done before it sees this is found by looking once more.
+void InprocStream::ask_to_be_woken() {
+    asleep_since_ = std::chrono::steady_clock::now();
     watch_->wait_readable();
+    if (wants_readable_ && (in_.ask_for_piece() || holds_up_writer())) {
+        wake_myself();
+    }
+    // Half of what may be in flight, so that the peer is not met for every single piece.
     reclaim();
-    if (out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max))) {
+    if (wants_writable_ && out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max))) {
         wake_myself();
     }
 }
 
 void InprocStream::woken() {
     link_->wakers[side_].clear();  // before looking
+    polls_first_ = std::chrono::steady_clock::now() - asleep_since_ < waits_worth_polling;
+    call_back();
+}
+
+void InprocStream::call_back() {
     const std::shared_ptr<Calls> calls = calls_;
     if (wants_readable_ && (can_read() || holds_up_writer())) {
         wants_readable_ = false;
@@ -67,11 +108,8 @@ void InprocStream::woken() {
             return;
         }
     }
-    if (wants_readable_) {
-        wait_readable();
-    }
-    if (wants_writable_) {
-        wait_writable();
+    if (wants_readable_ || wants_writable_) {
+        wait();
     }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "busy_polls.hpp"
 #include "core/reactor.hpp"
 #include "transport/inproc_in_flight.hpp"
 #include "transport/inproc_link.hpp"
 #include "transport/stream.hpp"
 #include "watch.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -18,7 +20,7 @@ namespace telegate::transport {
 /// Threads: the reactor's; the other end may live on another one.
 /// Limits:  inproc_parts_max pieces and about bytes_in_flight_max bytes that the peer is not done with.
 /// Failure: as Stream; EPIPE when the peer has gone.
-class InprocStream final : public Stream {
+class InprocStream final : public Stream, private BusyPolled {
   public:
     /// `side`: 0 or 1, of the link; the other end takes the other.
     InprocStream(Reactor& reactor, std::shared_ptr<InprocLink> link, std::size_t side) noexcept;
@@ -27,6 +29,7 @@ class InprocStream final : public Stream {
     void watch(std::function<void()> on_readable, std::function<void()> on_writable) override;
     void wait_readable() override;
     void wait_writable() override;
+    [[nodiscard]] bool is_writable() noexcept override { return can_write(); }
 
     [[nodiscard]] StreamWrite write(std::span<const StreamPart> parts) override;
     [[nodiscard]] StreamRead read(Input& input) override;
@@ -50,7 +53,9 @@ class InprocStream final : public Stream {
     };
 
     /// So that segments are used again while they are in the cache. One part may go beyond it, however large.
-    static constexpr std::size_t bytes_in_flight_max = 1024 * 1024;
+    static constexpr std::size_t bytes_in_flight_max = 512 * 1024;
+
+    static constexpr std::chrono::microseconds waits_worth_polling{100};
 
     /// Room for the parts of one write that have no segment.
     struct Copies {
@@ -60,7 +65,13 @@ class InprocStream final : public Stream {
 
     void wake_peer() noexcept { link_->wakers[1 - side_].wake(); }
     void wake_myself() noexcept { link_->wakers[side_].wake(); }
+    void wait();
+    [[nodiscard]] bool look() noexcept override;
+    void found() override;
+    void not_found() override;
     void woken();
+    void ask_to_be_woken();
+    void call_back();
     void reclaim() const noexcept { in_flight_.release_before(out_.finished()); }
     [[nodiscard]] bool can_read() noexcept { return in_.front() != nullptr || in_.has_ended(); }
     [[nodiscard]] bool can_write() noexcept;
@@ -79,6 +90,9 @@ class InprocStream final : public Stream {
     std::size_t lent_bytes_ = 0;  // of the piece that the input looks at
     bool wants_readable_ = false;
     bool wants_writable_ = false;
+    bool is_polled_ = false;   // by the loop, before it sleeps
+    bool polls_first_ = true;  // the last wait was short
+    std::chrono::steady_clock::time_point asleep_since_{};
     std::shared_ptr<Calls> calls_;
     std::unique_ptr<Watch> watch_;
 };

@@ -17,6 +17,8 @@
 namespace telegate::transport {
 namespace {
 
+constexpr int write_flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+
 bool is_later(int error) noexcept {
     return error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -32,6 +34,10 @@ void SocketStream::watch(std::function<void()> on_readable, std::function<void()
 
 StreamWrite SocketStream::write(std::span<const StreamPart> parts) {
     TELEGATE_ASSERT(!parts.empty());
+    if (parts.size() == 1) {  // a lone message: less for the kernel to look at
+        const StreamPart& part = parts.front();
+        return write_with([&](int descriptor) { return ::send(descriptor, part.data, part.bytes, write_flags); });
+    }
     std::array<iovec, parts_per_write_max> vectors;
     const std::size_t count = std::min(parts.size(), vectors.size());
     std::transform(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count), vectors.begin(),
@@ -41,8 +47,13 @@ StreamWrite SocketStream::write(std::span<const StreamPart> parts) {
     msghdr message{};
     message.msg_iov = vectors.data();
     message.msg_iovlen = count;
+    return write_with([&](int descriptor) { return ::sendmsg(descriptor, &message, write_flags); });
+}
+
+template <class Call>
+StreamWrite SocketStream::write_with(const Call& call) {
     while (true) {
-        const ssize_t sent = ::sendmsg(descriptor_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t sent = call(descriptor_.get());
         if (sent >= 0) {
             return {IoStatus::ok, static_cast<std::size_t>(sent), 0};
         }

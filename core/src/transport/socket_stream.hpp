@@ -39,6 +39,9 @@ class SocketStream final : public Stream {
     [[nodiscard]] bool stays_in_process() const noexcept override { return false; }
 
   private:
+    template <class Call>
+    [[nodiscard]] StreamWrite write_with(const Call& call);
+
     /// What fits on the stack; a batch is a few large parts. The kernel would take 1,024.
     static constexpr std::size_t parts_per_write_max = 64;
 

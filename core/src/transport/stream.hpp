@@ -54,6 +54,8 @@ class Stream {
     /// One call to on_readable when there is something to read, or an end or error. Asking twice is asking once.
     virtual void wait_readable() = 0;
     virtual void wait_writable() = 0;
+    /// Whether a write() is worth a try before on_writable has come; only where looking costs no system call.
+    [[nodiscard]] virtual bool is_writable() noexcept { return false; }
 
     [[nodiscard]] virtual StreamWrite write(std::span<const StreamPart> parts) = 0;
     /// Adds what has arrived to `input`: one piece, as much as there is room for.

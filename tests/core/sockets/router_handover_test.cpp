@@ -104,6 +104,7 @@ TEST_CASE("what had come before the identity was taken over is given, before wha
     older.peer.close();
     RawPeer newer(bench.endpoint);
     REQUIRE(newer.send(greeting() + ready("DEALER", "same") + numbered("2 newer", 100)));
+    REQUIRE(bench.turn_until([&] { return bench.events.count(MonitorEventKind::handshake_done) == 2; }));
     REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 200 && bench.has_ended(1); }));
     CHECK(count_of(bench.inbox.messages, "1 older") == 100);
     CHECK(is_by_name(bench.inbox.messages));

@@ -3,6 +3,7 @@
 #include "board.hpp"
 #include "checker.hpp"
 #include "patience.hpp"
+#include "payloads.hpp"
 #include "workload.hpp"
 
 #include <sys/types.h>
@@ -128,12 +129,11 @@ void run_receiver(typename Link::Shared& shared, const Seat& seat) noexcept {
 /// The sender's part.
 template <class Sender, class Receivers>
 Outcome run_sender(Sender& sender, const Workload& work, const Board& board, Receivers& receivers) {
-    std::vector<char> payload(work.size, 'p');
-    const std::string_view text(payload.data(), payload.size());
+    Payloads payloads(work.size);
+    const std::string_view hello = payloads.hello();
     Patience patience;
-    stamp(payload, hello_number);
     while (!board.are_all_ready()) {
-        sender.greet(text);
+        sender.greet(hello);
         sender.turn();
         receivers.check();
         patience.check("connection to every receiver");
@@ -144,8 +144,7 @@ Outcome run_sender(Sender& sender, const Workload& work, const Board& board, Rec
     const double sender_cpu_before = thread_cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint64_t number = 0; number < work.messages; ++number) {
-        stamp(payload, number);
-        sender.send(text);
+        sender.send(payloads[number]);
     }
     sender.flush();
     const auto sent = std::chrono::steady_clock::now();

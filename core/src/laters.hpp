@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// A call that is asked for now and then. Shared, so that it may be given up inside itself.
+struct LaterCall {
+    std::function<void()> call;
+    bool pending = false;
+};
+
+/// Calls that a loop makes once each, between its turns: what they do together costs no system call.
+///
+/// Threads: the reactor's.
+/// Limits:  each call is in it once; allocates nothing in the steady state.
+/// Failure: add() may throw std::bad_alloc; what a call throws is passed on, and the others are made the next time.
+class Laters {
+  public:
+    [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
+    void add(std::shared_ptr<LaterCall> call) {
+        if (!call->pending) {
+            calls_.push_back(call);
+            call->pending = true;
+        }
+    }
+    void remove(LaterCall& call) noexcept {
+        if (!std::exchange(call.pending, false)) {
+            return;
+        }
+        const auto found =
+            std::find_if(calls_.begin(), calls_.end(), [&](const auto& added) { return added.get() == &call; });
+        if (made_ == 0) {
+            calls_.erase(found);
+        } else {
+            found->reset();  // run() is on its way through them
+        }
+    }
+    /// Makes those that were added before; what they add is for the next time. Whether there were any.
+    bool run() {
+        const std::size_t count = calls_.size();
+        bool any = false;
+        const Erased erased{*this};
+        while (made_ < count) {
+            const std::shared_ptr<LaterCall> next = std::move(calls_[made_++]);
+            if (next != nullptr) {
+                next->pending = false;
+                any = true;
+                next->call();
+            }
+        }
+        return any;
+    }
+
+  private:
+    /// Takes out what was made, also when a call throws.
+    struct Erased {
+        Laters& laters;
+        ~Erased() {
+            laters.calls_.erase(laters.calls_.begin(),
+                                laters.calls_.begin() + static_cast<std::ptrdiff_t>(std::exchange(laters.made_, 0)));
+        }
+    };
+
+    std::vector<std::shared_ptr<LaterCall>> calls_;
+    std::size_t made_ = 0;
+};
+
+}  // namespace telegate
