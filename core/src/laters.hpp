@@ -23,7 +23,7 @@ struct LaterCall {
 class Laters {
   public:
     [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
-    void add(std::shared_ptr<LaterCall> call) {
+    void add(const std::shared_ptr<LaterCall>& call) {
         if (!call->pending) {
             calls_.push_back(call);
             call->pending = true;

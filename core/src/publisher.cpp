@@ -224,8 +224,8 @@ std::vector<Endpoint> Publisher::endpoints() const {
     return state_->peers.endpoints();
 }
 
-TopicId Publisher::intern(std::string_view topic) {
-    return state_->topics.intern(topic);
+TopicId Publisher::intern(std::string_view topic, TopicPlace place) {
+    return state_->topics.intern(topic, place);
 }
 
 bool Publisher::wanted(TopicId topic) {

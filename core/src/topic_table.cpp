@@ -7,7 +7,11 @@
 
 namespace telegate {
 
-void TopicFrame::set(std::string_view name) {
+void TopicFrame::set(std::string_view name, TopicPlace place) {
+    if (place == TopicPlace::in_payload) {
+        bytes_.assign(step_bytes, std::byte{0});
+        return;
+    }
     size_ = zmtp::frame_header_bytes(name.size()) + name.size();
     bytes_.assign((size_ + step_bytes - 1) / step_bytes * step_bytes, std::byte{0});
     const std::size_t header = zmtp::write_frame_header(bytes_.data(), zmtp::frame_flag::more, name.size());
@@ -16,17 +20,18 @@ void TopicFrame::set(std::string_view name) {
     }
 }
 
-TopicId TopicTable::intern(std::string_view name) {
-    if (const auto known = ids_.find(name); known != ids_.end()) {
+TopicId TopicTable::intern(std::string_view name, TopicPlace place) {
+    auto& ids = ids_[static_cast<std::size_t>(place)];
+    if (const auto known = ids.find(name); known != ids.end()) {
         return known->second;
     }
     const auto id = static_cast<TopicId>(topics_.size());
     Topic& topic = *topics_.emplace_back(std::make_unique<Topic>());
     topic.name = name;
-    topic.frame.set(name);
+    topic.frame.set(name, place);
     frame_bytes_max_ = std::max(frame_bytes_max_, topic.frame.size());
     sorted_.emplace(topic.name, &topic);
-    ids_.emplace(topic.name, id);
+    ids.emplace(topic.name, id);
     return id;
 }
 

@@ -5,6 +5,7 @@
 #include "segment_log.hpp"
 #include "session.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,11 +25,12 @@ struct ReaderSet {
     std::uint64_t marked_at = 0;    // PeerTable::flushes() when the sessions were last marked
 };
 
-/// The finished first frame of a topic's messages, with some room behind it, so that it is copied in large steps.
+/// The finished first frame of a topic's messages, with some room behind it, so that it is copied in large steps. Of no
+/// bytes when the topic is in the payload.
 /// Threads: the reactor's. Limits: none. Failure: set() may throw std::bad_alloc.
 class TopicFrame {
   public:
-    void set(std::string_view name);
+    void set(std::string_view name, TopicPlace place);
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     /// Copies it to the room of a log, and up to segment_slack_bytes of anything behind it.
     void copy_to(std::byte* out) const noexcept {
@@ -64,7 +66,7 @@ struct Topic {
 /// Failure: intern() may throw std::bad_alloc.
 class TopicTable {
   public:
-    [[nodiscard]] TopicId intern(std::string_view name);
+    [[nodiscard]] TopicId intern(std::string_view name, TopicPlace place = TopicPlace::first_frame);
     [[nodiscard]] Topic& operator[](TopicId id) noexcept { return *topics_[static_cast<std::size_t>(id)]; }
 
     /// Of the longest topic.
@@ -79,8 +81,8 @@ class TopicTable {
     static constexpr std::size_t range_max = 256;
 
     std::vector<std::unique_ptr<Topic>> topics_;
-    std::unordered_map<std::string_view, TopicId> ids_;
-    std::map<std::string_view, Topic*> sorted_;
+    std::array<std::unordered_map<std::string_view, TopicId>, 2> ids_;  // by place
+    std::multimap<std::string_view, Topic*> sorted_;
     std::uint64_t generation_ = 1;
     std::size_t frame_bytes_max_ = 0;
 };

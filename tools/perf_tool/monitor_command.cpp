@@ -123,7 +123,7 @@ void receive_all(Reactor& reactor, Link& link, std::uint64_t expected, std::size
 
 /// A function of its own, so that tools/check_instructions.py can count what is sent apart.
 template <class Link>
-[[gnu::noinline, gnu::noclone]] void send_all(Link& link, std::string_view payload, std::uint64_t count) {
+[[gnu::noinline]] void send_all(Link& link, std::string_view payload, std::uint64_t count) {
     for (std::uint64_t index = 0; index < count; ++index) {
         link.send(payload);
     }

@@ -18,6 +18,12 @@ namespace telegate {
 /// A topic that the publisher has seen before, so that publishing it hashes nothing.
 enum class TopicId : std::uint32_t {};
 
+/// Where a message has its topic.
+enum class TopicPlace : std::uint8_t {
+    first_frame,  // [topic, payload]
+    in_payload,   // [payload], a single frame, which begins with the topic: the sender sees to that
+};
+
 struct PublisherTotals : SocketTotals {
     std::uint64_t messages = 0;               // published, whether or not anybody had asked for them
     std::uint64_t subscriptions_refused = 0;  // over a limit
@@ -63,7 +69,8 @@ class Publisher {
     /// As bound.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
-    [[nodiscard]] TopicId intern(std::string_view topic);
+    /// The same topic at the other place is another one.
+    [[nodiscard]] TopicId intern(std::string_view topic, TopicPlace place = TopicPlace::first_frame);
     /// Whether some subscription matches, so that encoding is worth while.
     [[nodiscard]] bool wanted(TopicId topic);
 
@@ -72,7 +79,7 @@ class Publisher {
     /// that always asks loses nothing, and is as fast as its slowest subscriber. Cheap enough to ask for each message.
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
 
-    /// Publishes [topic, payload]; copies the payload once. On its way at the end of this turn of the loop, or sooner.
+    /// Publishes the payload with its topic; copies it once. On its way at the end of this turn of the loop, or sooner.
     /// Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
     void send(TopicId topic, std::string_view payload);
     /// The same for a topic used rarely: interns it first, and it stays interned.
@@ -80,7 +87,7 @@ class Publisher {
 
     /// Room for a payload of up to `payload_bytes_max` bytes, directly in the log; commit() follows.
     [[nodiscard]] char* prepare(TopicId topic, std::size_t payload_bytes_max);
-    /// Publishes the first `payload_bytes` bytes of the room as one message [topic, payload]; flush() follows some
+    /// Publishes the first `payload_bytes` bytes of the room as one message; flush() follows some
     /// time.
     void commit(std::size_t payload_bytes);
     /// A message that nobody has asked for: counted, not written.

@@ -40,6 +40,38 @@ TEST_CASE("a topic keeps its id", "[core][publisher]") {
     CHECK(h.publisher->intern("first") == first);
 }
 
+TEST_CASE("a topic in the payload is no frame of its own", "[core][publisher]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber({"key"});
+    const TopicId topic = h.publisher->intern("key=", TopicPlace::in_payload);
+    CHECK(topic != h.publisher->intern("key="));
+    CHECK(topic == h.publisher->intern("key=", TopicPlace::in_payload));
+    CHECK_FALSE(h.publisher->wanted(h.publisher->intern("other=", TopicPlace::in_payload)));
+    CHECK(h.publisher->wanted(topic));
+    const std::string longest = "key=" + std::string(70'000, 'v');
+    std::string expected = publisher_hello();
+    for (const std::string& payload : {std::string("key=1"), longest, std::string("key=")}) {
+        h.publisher->send(topic, payload);
+        h.publish("key=", "2");
+        char* const room = h.publisher->prepare(topic, payload.size() + 300);
+        std::copy(payload.begin(), payload.end(), room);
+        h.publisher->commit(payload.size());
+        expected += frame(0, payload) + message("key=", "2") + frame(0, payload);
+    }
+    h.publisher->flush();
+    CHECK(h.turn_until([&] { return peer.read().size() >= expected.size(); }));
+    CHECK(peer.received() == expected);
+}
+
+TEST_CASE("a topic in the payload is wanted until the subscriber leaves", "[core][publisher]") {
+    PublisherHarness h;
+    const TopicId everything = h.publisher->intern("", TopicPlace::in_payload);
+    RawPeer peer = h.subscriber({""});
+    CHECK(h.publisher->wanted(everything));
+    peer.close();
+    CHECK(h.turn_until([&] { return !h.publisher->wanted(everything); }));
+}
+
 TEST_CASE("every message arrives byte for byte, whatever its size and the room prepared for it", "[core][publisher]") {
     const std::size_t size = GENERATE(0U, 1U, 254U, 255U, 256U, 257U, 70'000U, 300'000U);
     const std::size_t spare = GENERATE(0U, 1U, 300U);

@@ -89,8 +89,9 @@ class PublisherSender {
     PublisherSender(TelegateShared& shared, const Workload& work)
         : publisher_(reactor_, shared.publisher_options()),
           endpoint_(publisher_.bind(endpoint_to_bind(work.transport))) {
+        const TopicPlace place = work.topics == 1 ? TopicPlace::in_payload : TopicPlace::first_frame;
         for (std::size_t topic = 0; topic < work.topics; ++topic) {
-            topics_.push_back(publisher_.intern(topic_name(work, topic)));
+            topics_.push_back(publisher_.intern(topic_name(work, topic), place));
         }
         for (std::size_t receiver = 0; receiver < work.receivers; ++receiver) {
             const TopicId topic = topics_[topic_of(work, receiver)];
