@@ -76,6 +76,20 @@ class Backlog {
     /// Gives up the message that comes next; nothing is under way, and there is one. Returns how many: one.
     std::uint64_t give_up_first_message() noexcept;
 
+    /// Calls `each(segment, slice, messages)` for every run, the oldest first, and forgets them. For who passes on what
+    /// nobody sends from here.
+    template <class Each>
+    void take_runs(const Each& each) {
+        while (size_ > 0) {
+            Run& head = run(0);
+            messages_ -= head.messages;
+            bytes_ -= head.end - head.begin;
+            const Slice slice{head.segment.get(), head.begin, head.end};
+            each(std::move(head.segment), slice, head.messages);
+            pop_run();
+        }
+    }
+
     /// Where the first run begins that give_up_before() could give up; nullopt for none.
     [[nodiscard]] std::optional<std::uint64_t> oldest_position() const noexcept;
     /// Where the segment lies in the log that is held; nullopt for none.

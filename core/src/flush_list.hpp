@@ -35,6 +35,7 @@ class FlushList {
     /// for the next time, so that it comes to an end.
     template <class Each>
     void flush(const Each& each) {
+        ++flushes_;
         const bool is_outermost = !std::exchange(flushing_, true);
         const std::size_t count = sessions_.size();
         for (std::size_t index = 0; index < count; ++index) {
@@ -49,7 +50,7 @@ class FlushList {
         }
     }
 
-    /// Counts the sessions that flush() was called for, from 1.
+    /// Counts the calls of flush() and the sessions that it wrote to, from 1.
     [[nodiscard]] const std::uint64_t& flushes() const noexcept { return flushes_; }
 
   private:

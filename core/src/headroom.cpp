@@ -7,19 +7,40 @@
 
 namespace telegate {
 
-bool Headroom::look(std::uint64_t end, std::uint64_t given) noexcept {
-    bool anything_waits = false;
-    oldest_ = log_.position() + tail_.open_bytes();
-    std::size_t runs = limits::backlog_runs_max;
-    for (const auto& session : peers_.sessions()) {
+LaneProgress progress_of(const PeerTable& peers) noexcept {
+    LaneProgress progress{LaneProgress::nothing_waits, limits::backlog_runs_max};
+    for (const auto& session : peers.sessions()) {
         const Backlog& backlog = session->outbox()->backlog();
-        if (const auto position = backlog.oldest_position()) {
-            anything_waits = true;
-            oldest_ = std::min(oldest_, *position);
-        }
-        runs = std::min(runs, backlog.runs_left());
+        progress.oldest = std::min(progress.oldest, backlog.oldest_position().value_or(LaneProgress::nothing_waits));
+        progress.runs_left = std::min<std::uint64_t>(progress.runs_left, backlog.runs_left());
     }
-    given_max_ = given + runs;
+    return progress;
+}
+
+/// Has the other threads tell when there is room, if there is none.
+bool Headroom::look(std::uint64_t end, std::uint64_t given) noexcept {
+    if (see(end, given)) {
+        return true;
+    }
+    // A message that is larger than the backlog goes when nothing waits.
+    const bool fits = end <= log_.position() + tail_.open_bytes() + backlog_bytes_max_;
+    const std::uint64_t oldest_wanted = fits ? end - std::min(end, backlog_bytes_max_) : LaneProgress::nothing_waits;
+    for (const auto& lane : lanes_) {
+        lane->await_room(oldest_wanted);
+    }
+    return !lanes_.empty() && see(end, given);
+}
+
+bool Headroom::see(std::uint64_t end, std::uint64_t given) noexcept {
+    LaneProgress progress = progress_of(peers_);
+    for (const auto& lane : lanes_) {
+        const LaneProgress theirs = lane->progress();
+        progress.oldest = std::min(progress.oldest, theirs.oldest);
+        progress.runs_left = std::min(progress.runs_left, theirs.runs_left);
+    }
+    const bool anything_waits = progress.oldest != LaneProgress::nothing_waits;
+    oldest_ = std::min(progress.oldest, log_.position() + tail_.open_bytes());
+    given_max_ = given + progress.runs_left;
     return !anything_waits || is_known(end, given);  // one that is larger than the backlog goes alone
 }
 

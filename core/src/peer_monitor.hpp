@@ -31,6 +31,7 @@ class PeerMonitor {
     void tell(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
               std::string_view peer = {}) const;
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0) const;
+    void tell(const MonitorEvent& event) const { call(event); }
     /// dropped, by nobody: it waited for the next connection.
     void tell_dropped(std::string_view endpoint, std::uint64_t count) const;
     /// handshake_done or disconnected.

@@ -106,17 +106,25 @@ std::vector<Endpoint> PeerTable::endpoints() const {
     return result;
 }
 
+bool PeerTable::adopt(Handover handover) {
+    TELEGATE_ASSERT(state_->reactor.is_current());
+    return state_->adopt(std::move(handover));
+}
+
+void PeerTable::note_remote_ended() {
+    state_->tell_if_deserted();
+}
+
+void PeerTable::set_held(bool held) noexcept {
+    state_->context.is_held = held;
+}
+
 const std::vector<std::unique_ptr<Session>>& PeerTable::sessions() const noexcept {
     return state_->sessions;
 }
 
 Session* PeerTable::find(std::uint64_t id) noexcept {
-    for (const auto& session : state_->sessions) {
-        if (session->id() == id) {
-            return session.get();
-        }
-    }
-    return nullptr;
+    return state_->find(id);
 }
 
 void PeerTable::mark(Session& session) {
@@ -151,7 +159,7 @@ void PeerTable::close(std::chrono::milliseconds grace, std::function<void()> don
     if (!std::exchange(state.closing, true)) {
         state.begin_close();
     }
-    if (state.sessions.empty()) {
+    if (state.is_deserted()) {
         return state.later_closed.ask();
     }
     const Clock::time_point now = Clock::now();
@@ -170,6 +178,10 @@ void PeerTable::set_monitor(MonitorHandler handler) {
 
 void PeerTable::tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count) {
     state_->monitor.tell(kind, session, detail, count);
+}
+
+void PeerTable::tell(const MonitorEvent& event) {
+    state_->monitor.tell(event);
 }
 
 std::vector<PeerStatus> PeerTable::statuses() const {

@@ -5,6 +5,7 @@
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
 #include "session.hpp"
+#include "shards/remote_sessions.hpp"
 #include "transport/transport.hpp"
 #include "watch.hpp"
 
@@ -26,6 +27,8 @@ struct PeerTableOptions {
     std::size_t receive_buffer_bytes_max = SIZE_MAX;
     /// Whether what waits for a connected endpoint outlives the connection (DEALER, and ROUTER with an alias).
     bool keep_outbox = false;
+    /// Sessions of the socket on other threads; null when there are none. Outlives the table.
+    RemoteSessions* remote = nullptr;
 };
 
 /// All connections of one socket: binds, connects and connects again, holds the sessions within their limits, looks at
@@ -56,6 +59,13 @@ class PeerTable {
     bool disconnect(const Endpoint& endpoint);
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
+    /// A connection that another table has accepted, and numbered. Whether there is a session now.
+    bool adopt(Handover handover);
+    /// A remote session has ended and was removed.
+    void note_remote_ended();
+    /// While held, sessions are not taken from but by take(): who owns them has said that it cannot go on.
+    void set_held(bool held) noexcept;
+
     /// Not closed; before and after their handshake.
     [[nodiscard]] const std::vector<std::unique_ptr<Session>>& sessions() const noexcept;
     [[nodiscard]] Session* find(std::uint64_t id) noexcept;
@@ -84,6 +94,8 @@ class PeerTable {
     void set_monitor(MonitorHandler handler);
     /// To tell what only the socket knows: subscribed, unsubscribed. Costs a branch when nobody listens.
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0);
+    /// To tell what happened on another thread.
+    void tell(const MonitorEvent& event);
 
     /// Of sessions after their handshake.
     [[nodiscard]] std::vector<PeerStatus> statuses() const;

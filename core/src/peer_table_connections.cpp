@@ -11,6 +11,8 @@
 namespace telegate {
 namespace {
 
+constexpr std::string_view too_many_handshakes = "too many handshakes at once";
+
 /// Counts the calls that are going on.
 class Within {
   public:
@@ -27,22 +29,65 @@ class Within {
 
 void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
     const Within within(accepting);
-    make_room(stream->address());
+    const std::uint64_t displaced = make_room(*stream);
     const std::string peer = stream->peer();
     if (closing || listening.listener == nullptr) {  // since just now
         return;
     }
-    if (sessions.size() >= options.sessions_max) {
-        return refuse(listening, peer, "too many connections");
+    if (displaced == 0 && sessions_in_all() >= options.sessions_max) {
+        return refuse(listening.endpoint, peer, "too many connections");
+    }
+    if (displaced == 0 && pending_in_all() >= options.handshakes_max) {  // on other threads, where it cannot go
+        return refuse(listening.endpoint, peer, too_many_handshakes);
+    }
+    if (table_options.remote != nullptr && hand_over(stream, listening, displaced)) {
+        return;
     }
     Session* session = nullptr;
     try {
         session = &admit(std::move(stream), listening.endpoint, nullptr);
     } catch (const std::exception& error) {
-        return refuse(listening, peer, error.what());
+        return refuse(listening.endpoint, peer, error.what());
     }
     ++totals.connections_accepted;
     begin(*session, MonitorEventKind::accepted);
+}
+
+/// Whether it went to another thread.
+bool PeerTable::State::hand_over(std::unique_ptr<Stream>& stream, const Listening& listening, std::uint64_t displaced) {
+    const bool is_full = sessions_in_all() >= options.sessions_max;
+    Handover handover{std::move(stream), listening.endpoint, sessions_seen + 1, displaced, is_full, 0};
+    if (!table_options.remote->hand_over(handover, sessions.size())) {
+        stream = std::move(handover.stream);
+        return false;
+    }
+    ++sessions_seen;
+    return true;
+}
+
+bool PeerTable::State::adopt(Handover handover) {
+    if (closing) {
+        return false;
+    }
+    const std::string peer = handover.stream->peer();
+    Session* const displaced = handover.displaced == 0 ? nullptr : find(handover.displaced);
+    if (displaced != nullptr && displaced->state() == Session::State::handshake) {
+        displaced->close(too_many_handshakes);
+    } else if (displaced != nullptr && handover.must_displace) {  // its handshake was finished meanwhile
+        refuse(handover.endpoint, peer, "too many connections");
+        return false;
+    }
+    Session* session = nullptr;
+    try {
+        sessions_seen = handover.id - 1;
+        session = &admit(std::move(handover.stream), handover.endpoint, nullptr);
+    } catch (const std::exception& error) {
+        refuse(handover.endpoint, peer, error.what());
+        return false;
+    }
+    ++totals.connections_accepted;
+    begin(*session, MonitorEventKind::accepted);
+    return true;
 }
 
 void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
@@ -52,20 +97,34 @@ void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
     }
 }
 
-void PeerTable::State::make_room(const std::string& address) {
-    constexpr std::string_view why = "too many handshakes at once";
-    if (!address.empty() && pending.size_of(address) >= options.handshakes_per_address_max) {
-        if (Session* oldest = pending.oldest_of(address)) {
-            oldest->close(why);
-        }
+/// Where too many handshakes are going on, the oldest gives way. 0, or the number of one on another thread.
+std::uint64_t PeerTable::State::make_room(const Stream& stream) {
+    const RemoteSessions* const remote = table_options.remote;
+    const bool can_leave = remote != nullptr && !stream.stays_in_process();
+    const std::string address = stream.address();
+    std::uint64_t displaced = 0;
+    if (!address.empty() && pending.size_of(address) + (remote == nullptr ? 0 : remote->pending_of(address)) >=
+                                options.handshakes_per_address_max) {
+        displaced = displace(pending.oldest_of(address), can_leave ? remote->oldest_pending_of(address) : 0);
     }
-    if (pending.size() >= options.handshakes_max || sessions.size() >= options.sessions_max) {
-        if (Session* oldest = pending.oldest()) {
-            oldest->close(why);
-        } else if (Session* retiring = first_retiring()) {
+    if (displaced == 0 && (pending_in_all() >= options.handshakes_max || sessions_in_all() >= options.sessions_max)) {
+        displaced = displace(pending.oldest(), can_leave ? remote->oldest_pending() : 0);
+        Session* const retiring =
+            displaced == 0 && sessions_in_all() >= options.sessions_max ? first_retiring() : nullptr;
+        if (retiring != nullptr) {
             retiring->retire("too many connections");  // the second time: closes
         }
     }
+    return displaced;
+}
+
+/// The older of the two, either of which may not be there. The number of the one on another thread, if it is that.
+std::uint64_t PeerTable::State::displace(Session* here, std::uint64_t remote_id) {
+    if (here == nullptr || (remote_id != 0 && remote_id < here->id())) {
+        return remote_id;
+    }
+    here->close(too_many_handshakes);
+    return 0;
 }
 
 /// The longest there; one that is read to its end, if there is any.
@@ -82,9 +141,9 @@ Session* PeerTable::State::first_retiring() const {
     return found;
 }
 
-void PeerTable::State::refuse(const Listening& listening, const std::string& peer, std::string_view why) {
+void PeerTable::State::refuse(const std::string& endpoint, const std::string& peer, std::string_view why) {
     ++totals.connections_refused;
-    monitor.tell(MonitorEventKind::refused, listening.endpoint, why, peer);
+    monitor.tell(MonitorEventKind::refused, endpoint, why, peer);
 }
 
 void PeerTable::State::note_accept_error(const Listening& listening, int error) {
@@ -219,10 +278,7 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     if (note.dialer != nullptr) {
         go_on(*note.dialer, session, why);
     }
-    if (closing && sessions.empty()) {
-        grace_alarm.cancel();
-        later_closed.ask();
-    }
+    tell_if_deserted();
 }
 
 void PeerTable::State::count_ended(const Session& session, const Note& note, const PeerStatus& status) {

@@ -99,6 +99,9 @@ void PeerTable::State::tick() {
 }
 
 void PeerTable::State::flush() {
+    if (table_options.remote != nullptr) {
+        table_options.remote->flush();  // first, so that all threads write at the same time
+    }
     dirty.flush([this](Session& session) {
         guard(session, [&] { session.flush(); });
         if (monitor.is_on() && session.state() != Session::State::closed) {
@@ -131,6 +134,27 @@ SocketTotals PeerTable::State::sum() const {
 void PeerTable::State::check_not_closed() const {
     if (closing) {
         throw std::logic_error("the socket is closed");
+    }
+}
+
+std::size_t PeerTable::State::sessions_in_all() const noexcept {
+    return sessions.size() + (table_options.remote == nullptr ? 0 : table_options.remote->size());
+}
+
+std::size_t PeerTable::State::pending_in_all() const noexcept {
+    return pending.size() + (table_options.remote == nullptr ? 0 : table_options.remote->pending());
+}
+
+Session* PeerTable::State::find(std::uint64_t id) const noexcept {
+    const auto found =
+        std::find_if(sessions.begin(), sessions.end(), [&](const auto& each) { return each->id() == id; });
+    return found == sessions.end() ? nullptr : found->get();
+}
+
+void PeerTable::State::tell_if_deserted() {
+    if (closing && is_deserted()) {
+        grace_alarm.cancel();
+        later_closed.ask();
     }
 }
 

@@ -37,9 +37,17 @@ struct PeerTable::State {
 
     void check_not_closed() const;
     void accept(Listening& listening, std::unique_ptr<Stream> stream);
-    void make_room(const std::string& address);
+    bool adopt(Handover handover);
+    [[nodiscard]] Session* find(std::uint64_t id) const noexcept;
+    [[nodiscard]] std::uint64_t make_room(const Stream& stream);
+    [[nodiscard]] static std::uint64_t displace(Session* here, std::uint64_t remote_id);
+    bool hand_over(std::unique_ptr<Stream>& stream, const Listening& listening, std::uint64_t displaced);
+    [[nodiscard]] std::size_t sessions_in_all() const noexcept;
+    [[nodiscard]] std::size_t pending_in_all() const noexcept;
+    [[nodiscard]] bool is_deserted() const noexcept { return sessions_in_all() == 0; }
+    void tell_if_deserted();
     [[nodiscard]] Session* first_retiring() const;
-    void refuse(const Listening& listening, const std::string& peer, std::string_view why);
+    void refuse(const std::string& endpoint, const std::string& peer, std::string_view why);
     void note_accept_error(const Listening& listening, int error);
     Session& admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer);
     void begin(Session& session, MonitorEventKind kind);

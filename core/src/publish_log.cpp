@@ -7,20 +7,22 @@
 #include <utility>
 
 namespace telegate {
-namespace {
-
-constexpr std::string_view reads_too_slowly = "reads too slowly";
-
-}  // namespace
-
 PublishLog::PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options)
     : tail_(tail),
       peers_(peers),
       options_(options),
       log_(peers.segments()),
+      lag_limit_(reactor, peers, LagLimit::limits_of(options)),
       headroom_(log_, tail, peers, options.backlog_bytes_max),
-      later_close_(reactor, [this] { close_too_slow(); }),
       flushes_(peers.flushes()) {}
+
+void PublishLog::share(std::span<const std::unique_ptr<Lane>> lanes) noexcept {
+    lanes_ = lanes;
+    headroom_.share(lanes);
+    for (const auto& lane : lanes) {
+        lane->share(tail_);
+    }
+}
 
 void PublishLog::send(Topic& topic, std::string_view payload) {
     if (send_on(topic, payload) || (share_readers(topic) && send_on(topic, payload))) {
@@ -51,7 +53,7 @@ std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
         tail_.settle();
         room_ = log_.prepare(bytes_max);
         if (segments_seen_ != log_.segments_opened()) {
-            enforce_backlog_limit();
+            enforce_limits();
         }
     }
     topic.frame.copy_to(room_);
@@ -70,7 +72,7 @@ void PublishLog::commit(std::size_t payload_bytes) {
     }
     tail_.settle();
     give(bytes);
-    if (!topic_->readers->sessions.empty()) {
+    if (!topic_->readers->keys.empty()) {
         open_tail(0);
     }
 }
@@ -81,9 +83,9 @@ bool PublishLog::share_readers(Topic& topic) const noexcept {
     if (!tail_.is_open() || topic.readers.get() == readers_) {
         return false;
     }
-    const std::vector<Session*>& sessions = topic.readers->sessions;
+    const std::vector<SubscriberKey>& keys = topic.readers->keys;
     // Most that differ do so in the first.
-    if (sessions.front() != readers_->sessions.front() || sessions != readers_->sessions) {
+    if (keys.front() != readers_->keys.front() || keys != readers_->keys) {
         return false;
     }
     topic.readers = tail_topic_->readers;
@@ -103,14 +105,28 @@ void PublishLog::give(std::size_t bytes) {
         unflushed_bytes_ = bytes;
     }
     ReaderSet& readers = *topic_->readers;
+    if (readers.begun_at != flushes_) {  // once per batch, not per message
+        begin(readers);
+    }
     for (Outbox* const outbox : readers.outboxes) {
         outbox->add(message);
     }
-    if (readers.marked_at != flushes_) {  // once per batch, not per message
+}
+
+/// Before the first message of a batch to these readers; before each that begins a stretch, when other threads have
+/// some of them.
+void PublishLog::begin(ReaderSet& readers) {
+    for (const LaneShare& share : readers.lanes) {
+        share.lane().begin(share.readers());
+    }
+    if (readers.marked_at != flushes_) {
         for (Session* const session : readers.sessions) {
             peers_.mark(*session);
         }
         readers.marked_at = flushes_;
+    }
+    if (readers.lanes.empty()) {
+        readers.begun_at = flushes_;
     }
 }
 
@@ -122,51 +138,11 @@ void PublishLog::open_tail(std::size_t bytes_max) noexcept {
 }
 
 /// A segment was opened: whoever is too far behind gives up what lies before the limit.
-void PublishLog::enforce_backlog_limit() {
+void PublishLog::enforce_limits() {
     segments_seen_ = log_.segments_opened();
-    if (log_.end() <= options_.backlog_bytes_max) {
-        return;
-    }
-    for (const auto& session : peers_.sessions()) {
-        session->outbox()->give_up_before(log_.end() - options_.backlog_bytes_max);
-    }
-    enforce_held_limit();
-}
-
-/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind are cut off
-/// at once, however long this turn lasts; never those who are in the latest of these messages, or a single one over the
-/// limit would reach nobody.
-void PublishLog::enforce_held_limit() {
-    const std::size_t held_bytes_max = std::max(limits::held_bytes_max, options_.backlog_bytes_max);
-    while (peers_.segments().held_bytes() > held_bytes_max) {
-        Session* farthest = nullptr;
-        std::uint64_t first = 0;
-        std::uint64_t last = 0;
-        for (const auto& session : peers_.sessions()) {
-            const auto position = session->outbox()->backlog().held_position();
-            if (!position) {
-                continue;
-            }
-            last = std::max(last, *position);
-            if (farthest == nullptr || *position < first) {
-                farthest = session.get();
-                first = *position;
-            }
-        }
-        if (farthest == nullptr || first == last) {
-            return;
-        }
-        too_slow_.push_back(farthest->id());
-        later_close_.ask();
-        farthest->cut_off();
-    }
-}
-
-void PublishLog::close_too_slow() {
-    for (const std::uint64_t id : std::exchange(too_slow_, {})) {
-        if (Session* session = peers_.find(id)) {
-            session->close(reads_too_slowly);
-        }
+    lag_limit_.enforce(log_.end());
+    for (const auto& lane : lanes_) {
+        lane->enforce(log_.end());
     }
 }
 

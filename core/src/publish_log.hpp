@@ -2,18 +2,20 @@
 
 #include "core/publisher.hpp"
 #include "headroom.hpp"
+#include "lag_limit.hpp"
 #include "peer_table.hpp"
 #include "segment_log.hpp"
+#include "shards/lane.hpp"
 #include "tail.hpp"
 #include "topic_table.hpp"
-#include "watch.hpp"
 #include "zmtp/frame.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace telegate {
 
@@ -31,6 +33,8 @@ class PublishLog {
     /// The tail must outlive the sessions of `peers`.
     PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options);
 
+    /// To readers on other threads. Once, before any message.
+    void share(std::span<const std::unique_ptr<Lane>> lanes) noexcept;
     /// Before it is a reader of any topic.
     void join(Session& session) noexcept { session.outbox()->share(tail_); }
     /// Before any topic's readers change.
@@ -95,9 +99,8 @@ class PublishLog {
     [[nodiscard]] bool share_readers(Topic& topic) const noexcept;
     void give(std::size_t bytes);
     void open_tail(std::size_t bytes_max) noexcept;
-    void enforce_backlog_limit();
-    void enforce_held_limit();
-    void close_too_slow();
+    void begin(ReaderSet& readers);
+    void enforce_limits();
 
     Tail& tail_;
     const ReaderSet* readers_ = nullptr;  // of the tail, while it is open, and of tail_topic_
@@ -106,10 +109,10 @@ class PublishLog {
     PeerTable& peers_;
     const PublisherOptions& options_;
     SegmentLog log_;
+    LagLimit lag_limit_;
     Headroom headroom_;
-    std::vector<std::uint64_t> too_slow_;  // session ids, of those that enforce_held_limit() cut off
-    Later later_close_;                    // of these; not from within send(): a monitor that hears may well send
-    std::uint64_t given_ = 0;              // to the readers' outboxes one by one; each may have begun a run
+    std::span<const std::unique_ptr<Lane>> lanes_;
+    std::uint64_t given_ = 0;  // to the readers' outboxes one by one; each may have begun a run
 
     // Between prepare() and commit().
     Topic* topic_ = nullptr;

@@ -2,12 +2,16 @@
 
 #include "peer_table.hpp"
 #include "publish_log.hpp"
+#include "shards/shards.hpp"
+#include "socket_totals.hpp"
 #include "subscription_index.hpp"
+#include "subscription_reader.hpp"
 #include "topic_table.hpp"
 #include "zmtp/frame.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -28,30 +32,29 @@ PublisherOptions within_bounds(PublisherOptions options) {
     return options;
 }
 
-/// ZMTP 3.1's form; nullopt for any other command.
-std::optional<zmtp::Subscription> subscription_of(const zmtp::Command& command) {
-    if (command.name == "SUBSCRIBE") {
-        return zmtp::Subscription{zmtp::Subscription::Kind::subscribe, command.data};
-    }
-    if (command.name == "CANCEL") {
-        return zmtp::Subscription{zmtp::Subscription::Kind::cancel, command.data};
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 struct Publisher::State {
+    /// Here, or on another thread: then it is known by its id, and by where it is.
+    struct Subscriber {
+        Session* session = nullptr;
+        const RemoteSession* remote = nullptr;
+        std::uint64_t id = 0;
+    };
+
     State(Reactor& reactor, PublisherOptions options_in);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
 
     [[nodiscard]] SessionEvents events();
-    void opened(Session& session);
-    void ended(const Session& session);
-    void read(Session& session);
-    void absorb(Session& session);
-    void change(Session& session, const zmtp::Subscription& subscription);
-    void subscribe(Session& session, std::string_view prefix);
-    void cancel(Session& session, std::string_view prefix);
+    [[nodiscard]] RemoteEvents remote_events();
+    void opened(const Subscriber& subscriber);
+    void ended(std::uint64_t id);
+    void change(std::uint64_t id, const zmtp::Subscription& subscription);
+    void subscribe(SubscriberKey key, std::string_view prefix);
+    void cancel(SubscriberKey key, std::string_view prefix);
+    void tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix);
 
     void make_stale(std::string_view prefix) noexcept;
     Topic& freshen(Topic& topic) {
@@ -61,112 +64,135 @@ struct Publisher::State {
         return topic;
     }
     [[gnu::noinline]] void find_readers(Topic& topic);
+    void add_remote_readers(ReaderSet& readers);
     /// Out of line, so that Publisher::send() stays short.
     [[gnu::noinline]] void send(Topic& topic, std::string_view payload);
 
     const PublisherOptions options;
     Tail tail;  // outlives the sessions, whose outboxes look at it
+    RemoteSessions remote;
+    SubscriptionReader reader;
     PeerTable peers;
     PublishLog log;
     SubscriptionIndex index;
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
-    std::vector<Session*> sessions_by_key;
-    TopicTable topics;
-    MessageBatch batch;
-    std::size_t absorbed = 0;  // messages of the batch that were looked at
+    std::vector<Subscriber> subscribers_by_key;
+    std::unique_ptr<Shards> shards;  // null with one thread
+    TopicTable topics;               // whose readers refer to lanes
     std::vector<SubscriberKey> found;
+    std::vector<std::vector<LaneReader>> found_remote;  // by shard
     std::uint64_t subscriptions_refused = 0;
 };
 
 Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
     : options(within_bounds(std::move(options_in))),
-      peers(reactor, options, {zmtp::SocketType::pub, receive_buffer_bytes, false}, events()),
+      reader([this](const Session& session, const zmtp::Subscription& subscription) {
+          change(session.id(), subscription);
+      }),
+      peers(reactor, options,
+            {zmtp::SocketType::pub, receive_buffer_bytes, false, options.io_threads > 1 ? &remote : nullptr}, events()),
       log(reactor, peers, tail, options),
-      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}) {}
+      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
+      found_remote(options.io_threads - 1) {
+    if (options.io_threads > 1) {
+        shards = std::make_unique<Shards>(Shards::Setup{reactor, options, peers, remote}, remote_events());
+        log.share(shards->lanes());
+    }
+}
+
+Publisher::State::~State() {
+    log.settle();  // to the lanes too
+}
 
 SessionEvents Publisher::State::events() {
     SessionEvents events;
     events.opened = [this](Session& session) {
-        opened(session);
+        log.join(session);
+        opened({&session, nullptr, session.id()});
     };
     events.readable = [this](Session& session) {
-        read(session);
+        reader.read(session);
     };
     events.command = [this](Session& session, const zmtp::Command& command) {
-        absorb(session);  // the messages that came before it
-        if (const auto subscription = subscription_of(command)) {
-            change(session, *subscription);
-        }
+        reader.command(session, command);
     };
-    events.ended = [this](Session& session, std::string_view) {
-        ended(session);
+    events.ended = [this](const Session& session, std::string_view) {
+        ended(session.id());
     };
     return events;
 }
 
-void Publisher::State::opened(Session& session) {
-    const SubscriberKey key = index.add_subscriber();
-    const auto place = static_cast<std::size_t>(key);
-    sessions_by_key.resize(std::max(sessions_by_key.size(), place + 1));
-    sessions_by_key[place] = &session;
-    keys.emplace(session.id(), key);
-    log.join(session);
+RemoteEvents Publisher::State::remote_events() {
+    using Kind = zmtp::Subscription::Kind;
+    RemoteEvents events;
+    events.opened = [this](std::uint64_t id) {
+        opened({nullptr, remote.find(id), id});
+    };
+    events.ended = [this](std::uint64_t id) {
+        ended(id);
+    };
+    events.subscribed = [this](std::uint64_t id, std::string_view prefix) {
+        change(id, {Kind::subscribe, as_bytes(prefix)});
+    };
+    events.cancelled = [this](std::uint64_t id, std::string_view prefix) {
+        change(id, {Kind::cancel, as_bytes(prefix)});
+    };
+    return events;
 }
 
-void Publisher::State::ended(const Session& session) {
-    const auto key = keys.find(session.id());
+void Publisher::State::opened(const Subscriber& subscriber) {
+    const SubscriberKey key = index.add_subscriber();
+    const auto place = static_cast<std::size_t>(key);
+    subscribers_by_key.resize(std::max(subscribers_by_key.size(), place + 1));
+    subscribers_by_key[place] = subscriber;
+    keys.emplace(subscriber.id, key);
+}
+
+void Publisher::State::ended(std::uint64_t id) {
+    const auto key = keys.find(id);
     if (key == keys.end()) {
         return;  // it never got as far as subscribing
     }
     index.remove_subscriber(key->second, [this](std::string_view prefix) { make_stale(prefix); });
-    sessions_by_key[static_cast<std::size_t>(key->second)] = nullptr;
+    subscribers_by_key[static_cast<std::size_t>(key->second)] = {};
     keys.erase(key);
 }
 
-void Publisher::State::read(Session& session) {
-    batch.clear();
-    absorbed = 0;
-    (void)session.take(batch);  // readable comes again by itself
-    absorb(session);
-    batch.clear();
-}
-
-/// Older peers, and XSUB whatever its age, subscribe by messages: each frame is one. The rest is not for us.
-void Publisher::State::absorb(Session& session) {
-    for (; absorbed < batch.size(); ++absorbed) {
-        for (const Bytes frame : batch[absorbed]) {
-            if (const auto subscription = zmtp::parse_subscription(zmtp::Frame{0, frame})) {
-                change(session, *subscription);
-            }
-        }
-    }
-}
-
-void Publisher::State::change(Session& session, const zmtp::Subscription& subscription) {
-    if (session.state() != Session::State::open) {
-        return;
+void Publisher::State::change(std::uint64_t id, const zmtp::Subscription& subscription) {
+    const auto key = keys.find(id);
+    if (key == keys.end()) {
+        return;  // there was no memory for it
     }
     if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
-        subscribe(session, as_text(subscription.prefix));
+        subscribe(key->second, as_text(subscription.prefix));
     } else {
-        cancel(session, as_text(subscription.prefix));
+        cancel(key->second, as_text(subscription.prefix));
     }
 }
 
-void Publisher::State::subscribe(Session& session, std::string_view prefix) {
-    const SubscriptionIndex::Insert result = index.insert(keys.at(session.id()), prefix);
+void Publisher::State::subscribe(SubscriberKey key, std::string_view prefix) {
+    const SubscriptionIndex::Insert result = index.insert(key, prefix);
     if (result == SubscriptionIndex::Insert::refused) {
         ++subscriptions_refused;
     } else if (result == SubscriptionIndex::Insert::added) {
         make_stale(prefix);
-        peers.tell(MonitorEventKind::subscribed, session, prefix);
+        tell(MonitorEventKind::subscribed, key, prefix);
     }
 }
 
-void Publisher::State::cancel(Session& session, std::string_view prefix) {
-    if (index.erase(keys.at(session.id()), prefix)) {
+void Publisher::State::cancel(SubscriberKey key, std::string_view prefix) {
+    if (index.erase(key, prefix)) {
         make_stale(prefix);
-        peers.tell(MonitorEventKind::unsubscribed, session, prefix);
+        tell(MonitorEventKind::unsubscribed, key, prefix);
+    }
+}
+
+void Publisher::State::tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix) {
+    const Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
+    if (subscriber.session != nullptr) {
+        peers.tell(kind, *subscriber.session, prefix);
+    } else {
+        peers.tell({kind, subscriber.remote->endpoint, subscriber.remote->peer, subscriber.id, prefix, 0, nullptr});
     }
 }
 
@@ -182,17 +208,34 @@ void Publisher::State::find_readers(Topic& topic) {
         index.match(topic.name, found);
     }
     std::sort(found.begin(), found.end());  // so that equal sets look the same
+    readers->keys = found;
     for (const SubscriberKey key : found) {
-        Session* session = sessions_by_key[static_cast<std::size_t>(key)];
-        readers->sessions.push_back(session);
-        readers->outboxes.push_back(session->outbox().get());
+        const Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
+        if (subscriber.session != nullptr) {
+            readers->sessions.push_back(subscriber.session);
+            readers->outboxes.push_back(subscriber.session->outbox().get());
+        } else {
+            found_remote[subscriber.remote->shard].push_back({subscriber.remote->place, subscriber.id});
+        }
     }
+    add_remote_readers(*readers);
     topic.readers = std::move(readers);
     topics.set_fresh(topic);
 }
 
+/// Those in found_remote.
+void Publisher::State::add_remote_readers(ReaderSet& readers) {
+    for (std::size_t shard = 0; shard < found_remote.size(); ++shard) {
+        if (!found_remote[shard].empty()) {
+            Lane& lane = *shards->lanes()[shard];
+            readers.lanes.push_back(lane.share_of(std::exchange(found_remote[shard], {})));
+            readers.outboxes.push_back(&lane.outbox());
+        }
+    }
+}
+
 void Publisher::State::send(Topic& topic, std::string_view payload) {
-    if (freshen(topic).readers->sessions.empty()) {
+    if (freshen(topic).readers->keys.empty()) {
         log.skip();
     } else {
         log.send(topic, payload);
@@ -229,7 +272,7 @@ TopicId Publisher::intern(std::string_view topic, TopicPlace place) {
 }
 
 bool Publisher::wanted(TopicId topic) {
-    return !state_->freshen(state_->topics[topic]).readers->sessions.empty();
+    return !state_->freshen(state_->topics[topic]).readers->keys.empty();
 }
 
 bool Publisher::has_room(std::size_t payload_bytes) const {
@@ -266,14 +309,25 @@ void Publisher::close(std::chrono::milliseconds grace, std::function<void()> don
     state_->peers.close(grace, std::move(done));
     state_->log.settle();
     state_->topics.make_all_stale();  // from here on none has readers
+    if (state_->shards != nullptr) {
+        state_->shards->close(grace);
+    }
 }
 
 void Publisher::set_monitor(MonitorHandler handler) {
+    if (state_->shards != nullptr) {
+        state_->shards->set_monitored(handler != nullptr);
+    }
     state_->peers.set_monitor(std::move(handler));
 }
 
 std::vector<PeerStatus> Publisher::subscribers() const {
     std::vector<PeerStatus> result = state_->peers.statuses();
+    if (state_->shards != nullptr) {
+        std::vector<PeerStatus> more = state_->shards->statuses();
+        std::move(more.begin(), more.end(), std::back_inserter(result));
+        std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+    }
     for (PeerStatus& status : result) {
         const auto key = state_->keys.find(status.id);
         if (key != state_->keys.end()) {  // not while the monitor hears of its handshake
@@ -287,6 +341,9 @@ std::vector<PeerStatus> Publisher::subscribers() const {
 PublisherTotals Publisher::totals() const {
     PublisherTotals totals;
     static_cast<SocketTotals&>(totals) = state_->peers.totals();
+    if (state_->shards != nullptr) {
+        add_totals(totals, state_->shards->totals());
+    }
     totals.messages = state_->log.messages();
     totals.subscriptions_refused = state_->subscriptions_refused;
     totals.subscriptions = state_->index.size();

@@ -84,6 +84,18 @@ SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
     return SegmentRef(segment.release());
 }
 
+SegmentRef SegmentPool::borrow(std::shared_ptr<std::byte[]> bytes, std::uint64_t start, std::uint32_t capacity) {
+    auto segment = std::make_unique<Segment>();
+    segment->start = start;
+    segment->capacity = capacity;
+    segment->used = capacity;
+    segment->pool = this;
+    segment->bytes = std::move(bytes);
+    segment->left_behind = true;
+    memory_bytes_ += capacity;
+    return SegmentRef(segment.release());
+}
+
 void SegmentPool::recycle(Segment* segment) noexcept {
     std::unique_ptr<Segment> owned(segment);
     if (owned->left_behind) {

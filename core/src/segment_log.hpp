@@ -26,7 +26,7 @@ struct Segment {
     std::uint32_t holds = 0;  // of these, how many are SegmentHold's
     SegmentPool* pool = nullptr;
     std::shared_ptr<std::byte[]> bytes;  // shared only where another thread may still read after the pool has gone
-    bool left_behind = false;            // another thread may still read it: never to be written again
+    bool left_behind = false;            // another thread may still use it: never to be written again
 };
 
 /// Keeps a segment alive.
@@ -96,6 +96,8 @@ class SegmentPool {
     [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
     /// A segment of some ten KiB when that is enough for `bytes_min`; otherwise as take().
     [[nodiscard]] SegmentRef take_medium(std::size_t bytes_min);
+    /// A segment of another thread's log, to be read: the bytes go with the last reference to it.
+    [[nodiscard]] SegmentRef borrow(std::shared_ptr<std::byte[]> bytes, std::uint64_t start, std::uint32_t capacity);
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return segment_bytes_; }
     /// Capacity of all segments alive, the spare ones included.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }

@@ -48,6 +48,7 @@ struct SessionContext {
     SessionEvents events;
     BufferPool& buffers;
     Session* last_taken = nullptr;  // whose receive buffer the last batch lies in; the session's own business
+    bool is_held = false;           // the socket cannot take more now, see PeerTable::set_held()
 };
 
 /// One peer: its stream, handshake, heartbeat, what it sends and what is sent to it.

@@ -115,7 +115,8 @@ Session::TakeStatus Session::give_ahead(MessageBatch& batch) {
 /// An owner that does not take, perhaps because it only ever sends, must not keep a PING from its answer, nor us from
 /// seeing the end of the stream. Goes up to the first messages, which wait for the owner.
 void Session::look_ahead() {
-    if (state_ != State::open || !readable_told_ || !ahead_.empty() || !std::exchange(is_untaken_, true)) {
+    if (state_ != State::open || context_.is_held || !readable_told_ || !ahead_.empty() ||
+        !std::exchange(is_untaken_, true)) {
         return;
     }
     if (context_.last_taken == this) {

@@ -30,6 +30,8 @@ constexpr std::size_t connections_most = kib * kib;
 constexpr std::size_t waiting_bytes_most = kib * gib;
 /// What the index can number.
 constexpr std::size_t subscriptions_most = gib;
+/// More than any machine has cores to spare for one socket.
+constexpr std::size_t io_threads_most = 64;
 constexpr milliseconds pause_most = std::chrono::hours(24);
 
 std::string text(std::size_t value) {
@@ -82,6 +84,7 @@ const PublisherOptions& check_options(const PublisherOptions& options) {
         {"subscriptions_max", options.subscriptions_max, 1, subscriptions_most},
         {"subscriptions_per_peer_max", options.subscriptions_per_peer_max, 1, subscriptions_most},
         {"subscription_bytes_per_peer_max", options.subscription_bytes_per_peer_max, 1, waiting_bytes_most},
+        {"io_threads", options.io_threads, 1, io_threads_most},
     });
     return options;
 }

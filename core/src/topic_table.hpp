@@ -4,6 +4,8 @@
 #include "outbox.hpp"
 #include "segment_log.hpp"
 #include "session.hpp"
+#include "shards/lane.hpp"
+#include "subscription_index.hpp"
 
 #include <array>
 #include <cstddef>
@@ -20,9 +22,12 @@ namespace telegate {
 
 /// Who receives a topic, and others that the same sessions want: topics share one when they turn out to be equal.
 struct ReaderSet {
-    std::vector<Session*> sessions;
-    std::vector<Outbox*> outboxes;  // the sessions', in the same order
-    std::uint64_t marked_at = 0;    // PeerTable::flushes() when the sessions were last marked
+    std::vector<SubscriberKey> keys;  // all, sorted
+    std::vector<Session*> sessions;   // those of the publisher's own thread
+    std::vector<LaneShare> lanes;     // those of other threads
+    std::vector<Outbox*> outboxes;    // the sessions' and the lanes'
+    std::uint64_t begun_at = 0;       // PeerTable::flushes() when PublishLog::begin() was last needed
+    std::uint64_t marked_at = 0;      // the same when the sessions were last marked
 };
 
 /// The finished first frame of a topic's messages, with some room behind it, so that it is copied in large steps. Of no

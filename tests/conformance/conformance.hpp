@@ -18,6 +18,7 @@ struct TransportTraits {
     /// A fresh endpoint that is known before it is bound.
     std::function<Endpoint(const ScratchDir&)> known;
     bool leaves_the_process = true;  // so that CURVE guards something, and a peer of raw bytes can come
+    std::size_t io_threads = 1;      // of publishers
 };
 
 /// All that were named.
@@ -32,6 +33,16 @@ struct ConformingTransport {
 [[nodiscard]] const TransportTraits& each_transport();
 /// The same, for those that leave the process.
 [[nodiscard]] const TransportTraits& each_outer_transport();
+/// For each transport, and for publishers that have several threads.
+[[nodiscard]] const TransportTraits& each_publisher_transport();
+/// The last two together.
+[[nodiscard]] const TransportTraits& each_outer_publisher_transport();
+
+/// With as many threads as are asked for.
+[[nodiscard]] PublisherOptions on_threads(const TransportTraits& transport, PublisherOptions options = {});
+[[nodiscard]] inline SocketOptions on_threads(const TransportTraits& /*transport*/, SocketOptions options) {
+    return options;
+}
 
 template <class Socket>
 struct OptionsOf {
@@ -60,7 +71,8 @@ class Pair : public Bench {
         : Pair(transport, binder, named<First>("first"), named<Second>("second")) {}
     Pair(const TransportTraits& transport, Binder binder, typename OptionsOf<First>::Type first_options,
          typename OptionsOf<Second>::Type second_options)
-        : first(reactor, std::move(first_options)), second(reactor, std::move(second_options)) {
+        : first(reactor, on_threads(transport, std::move(first_options))),
+          second(reactor, on_threads(transport, std::move(second_options))) {
         if (binder == Binder::first) {
             endpoint = first.bind(transport.to_bind(scratch));
             second.connect(endpoint);

@@ -47,7 +47,7 @@ Frames bodies() {
 }  // namespace
 
 TEST_CASE("a publisher and a subscriber talk under CURVE, in either role, whichever binds", "[conformance][curve]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     const Binder binder = GENERATE(Binder::first, Binder::second);
     const bool publisher_serves = GENERATE(true, false);
@@ -91,7 +91,7 @@ TEST_CASE("a router and a dealer talk under CURVE with whole messages of many fr
 }
 
 TEST_CASE("heartbeats and a closing grace work under CURVE too", "[conformance][curve]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     auto server = as_server<Publisher>();
     server.heartbeat_interval = 10ms;
@@ -109,7 +109,7 @@ TEST_CASE("heartbeats and a closing grace work under CURVE too", "[conformance][
 }
 
 TEST_CASE("a client with a wrong server key is refused while another is served", "[conformance][curve]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     EventLog events;
     Pair<Publisher, Subscriber> pair(over, Binder::first, as_server<Publisher>(), as_client<Subscriber>());
@@ -137,7 +137,7 @@ TEST_CASE("a client with a wrong server key is refused while another is served",
 }
 
 TEST_CASE("NULL and CURVE do not meet", "[conformance][curve]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     const bool server_has_curve = GENERATE(true, false);
     Pair<Publisher, Subscriber> pair(over, Binder::first,
@@ -150,7 +150,7 @@ TEST_CASE("NULL and CURVE do not meet", "[conformance][curve]") {
 }
 
 TEST_CASE("only clients on the list are let in, and the list can be read again", "[conformance][curve]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
     const std::filesystem::path directory = bench.scratch.path("clients");
@@ -161,7 +161,7 @@ TEST_CASE("only clients on the list are let in, and the list can be read again",
     CHECK(clients->size() == 1);
 
     EventLog events;
-    Publisher publisher(bench.reactor, as_server<Publisher>(clients));
+    Publisher publisher(bench.reactor, on_threads(over, as_server<Publisher>(clients)));
     publisher.set_monitor(events.handler());
     const Endpoint endpoint = publisher.bind(over.to_bind(bench.scratch));
     Subscriber known(bench.reactor, as_client<Subscriber>());
@@ -188,7 +188,7 @@ TEST_CASE("only clients on the list are let in, and the list can be read again",
 }
 
 TEST_CASE("a subscriber comes back under CURVE after the publisher has started again", "[conformance][curve]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
     const Endpoint endpoint = over.known(bench.scratch);
@@ -196,7 +196,7 @@ TEST_CASE("a subscriber comes back under CURVE after the publisher has started a
     subscriber.subscribe("topic");
     subscriber.connect(endpoint);
     for (int life = 0; life < 2; ++life) {
-        Publisher publisher(bench.reactor, as_server<Publisher>());
+        Publisher publisher(bench.reactor, on_threads(over, as_server<Publisher>()));
         publisher.bind(endpoint);
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
         publisher.send("topic", std::to_string(life));

@@ -19,7 +19,7 @@ typename OptionsOf<Socket>::Type with_heartbeat(std::chrono::milliseconds interv
 }  // namespace
 
 TEST_CASE("heartbeats do not disturb traffic, and measure the way there and back", "[conformance]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over, GENERATE(Binder::first, Binder::second), with_heartbeat<Publisher>(10ms, 5s),
                                      with_heartbeat<Subscriber>(10ms, 5s));
@@ -46,7 +46,7 @@ TEST_CASE("heartbeats do not disturb traffic, and measure the way there and back
 }
 
 TEST_CASE("heartbeats of one side alone keep an idle connection", "[conformance]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Pair<Router, Dealer> pair(over, Binder::first, with_heartbeat<Router>(10ms, 2s), with_heartbeat<Dealer>(0ms, 2s));
     REQUIRE(pair.is_open());
@@ -58,10 +58,10 @@ TEST_CASE("heartbeats of one side alone keep an idle connection", "[conformance]
 }
 
 TEST_CASE("a peer that has fallen silent is found, and one that answers is not", "[conformance]") {
-    const TransportTraits& over = each_outer_transport();
+    const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
-    Publisher publisher(bench.reactor, with_heartbeat<Publisher>(10ms, 200ms));
+    Publisher publisher(bench.reactor, on_threads(over, with_heartbeat<Publisher>(10ms, 200ms)));
     const Endpoint endpoint = publisher.bind(over.to_bind(bench.scratch));
     RawPeer silent(endpoint);
     RawPeer answering(endpoint);

@@ -9,6 +9,7 @@ Endpoint fresh(const ScratchDir& scratch) {
 }
 
 const ConformingTransport ipc({"ipc", fresh, fresh, true});
+const ConformingTransport ipc_on_threads({"ipc, four threads", fresh, fresh, true, 4});
 
 }  // namespace
 }  // namespace telegate::test

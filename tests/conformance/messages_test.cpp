@@ -72,7 +72,7 @@ TEST_CASE("messages of one to a thousand frames arrive whole", "[conformance]") 
 }
 
 TEST_CASE("published payloads of every size class arrive as they were", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {""}));
@@ -91,7 +91,7 @@ TEST_CASE("published payloads of every size class arrive as they were", "[confor
 }
 
 TEST_CASE("a message committed in place arrives as it was", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {"topic"}));
@@ -138,7 +138,7 @@ TEST_CASE("messages of one peer keep their order while others send too", "[confo
 }
 
 TEST_CASE("a hundred thousand published messages arrive in order, none lost", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     constexpr std::size_t count = 100'000;
     Pair<Publisher, Subscriber> pair(over);

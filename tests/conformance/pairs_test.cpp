@@ -35,7 +35,7 @@ SendStatus deal(Dealer& dealer) {
 }  // namespace
 
 TEST_CASE("a publisher reaches a subscriber, whichever binds", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over, GENERATE(Binder::first, Binder::second));
     REQUIRE(subscribe_to(pair, {""}));
@@ -78,11 +78,11 @@ TEST_CASE("two dealers talk both ways, whichever binds", "[conformance]") {
 }
 
 TEST_CASE("sockets that do not go together refuse each other", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
     EventLog events;
-    Publisher publisher(bench.reactor, {});
+    Publisher publisher(bench.reactor, on_threads(over));
     Dealer dealer(bench.reactor, {});
     publisher.set_monitor(events.handler());
     dealer.connect(publisher.bind(over.to_bind(bench.scratch)));
@@ -93,7 +93,7 @@ TEST_CASE("sockets that do not go together refuse each other", "[conformance]") 
 }
 
 TEST_CASE("a socket may connect before the other binds", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
     const Endpoint endpoint = over.known(bench.scratch);
@@ -106,7 +106,7 @@ TEST_CASE("a socket may connect before the other binds", "[conformance]") {
         subscriber.subscribe("t");
         subscriber.connect(endpoint);
         bench.turn_until([&] { return subscriber.totals().connections_retried > 1; }, std::chrono::milliseconds(50));
-        Publisher publisher(bench.reactor, {});
+        Publisher publisher(bench.reactor, on_threads(over));
         publisher.bind(endpoint);
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
         publisher.send("topic", "payload");

@@ -24,7 +24,7 @@ std::vector<std::string> topics_received(Pair<Publisher, Subscriber>& pair, cons
 }  // namespace
 
 TEST_CASE("a subscription is a prefix of the first frame", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     using Topics = std::vector<std::string>;
     const std::string binary("\0\xFF\1", 3);
@@ -48,7 +48,7 @@ TEST_CASE("a subscription is a prefix of the first frame", "[conformance]") {
 }
 
 TEST_CASE("unsubscribing stops what it had asked for and nothing else", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {"end", "a", "ab"}));
@@ -65,7 +65,7 @@ TEST_CASE("unsubscribing stops what it had asked for and nothing else", "[confor
 }
 
 TEST_CASE("subscribing twice is subscribing once", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {"end", "a"}));
@@ -79,7 +79,7 @@ TEST_CASE("subscribing twice is subscribing once", "[conformance]") {
 }
 
 TEST_CASE("a message that two prefixes match comes once", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {"end", "", "h", "host"}));
@@ -87,7 +87,7 @@ TEST_CASE("a message that two prefixes match comes once", "[conformance]") {
 }
 
 TEST_CASE("a prefix that is too long is refused where it is asked for", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     CHECK_THROWS_AS(pair.second.subscribe(std::string(limits::subscription_bytes_max + 1, 'x')), std::length_error);
@@ -95,7 +95,7 @@ TEST_CASE("a prefix that is too long is refused where it is asked for", "[confor
 }
 
 TEST_CASE("a late subscriber gets what comes from then on", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {""}));
@@ -114,7 +114,7 @@ TEST_CASE("a late subscriber gets what comes from then on", "[conformance]") {
 }
 
 TEST_CASE("a subscriber comes back to a publisher that starts again, with all its subscriptions", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     constexpr std::size_t count = 1'500;
     Bench bench;
@@ -128,7 +128,7 @@ TEST_CASE("a subscriber comes back to a publisher that starts again, with all it
     }
     for (int life = 0; life < 3; ++life) {
         CAPTURE(life);
-        Publisher publisher(bench.reactor, {});
+        Publisher publisher(bench.reactor, on_threads(over));
         publisher.bind(endpoint);
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == count; }));
         publisher.send("0/", "payload");
@@ -142,7 +142,7 @@ TEST_CASE("a subscriber comes back to a publisher that starts again, with all it
 }
 
 TEST_CASE("subscriptions of a subscriber that has left are forgotten", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     REQUIRE(subscribe_to(pair, {"a", "b", "c"}));
@@ -160,7 +160,7 @@ TEST_CASE("subscriptions of a subscriber that has left are forgotten", "[conform
 }
 
 TEST_CASE("the monitor tells what a subscriber asks for and gives up", "[conformance]") {
-    const TransportTraits& over = each_transport();
+    const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
     EventLog events;

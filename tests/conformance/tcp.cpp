@@ -38,6 +38,11 @@ const ConformingTransport tcp({"tcp",
                                    return Endpoint{Transport::tcp, "127.0.0.1", 0, {}};
                                },
                                free_port, true});
+const ConformingTransport tcp_on_threads({"tcp, two threads",
+                                          [](const ScratchDir&) {
+                                              return Endpoint{Transport::tcp, "127.0.0.1", 0, {}};
+                                          },
+                                          free_port, true, 2});
 
 }  // namespace
 }  // namespace telegate::test

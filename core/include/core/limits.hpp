@@ -130,6 +130,15 @@ inline constexpr std::chrono::microseconds busy_poll_time{20};
 /// Pieces of one inproc link that the receiver has not taken yet; beyond that the sender's backlog holds the rest.
 inline constexpr std::size_t inproc_parts_max = 1'024;
 
+/// Stretches of the log that a publisher has handed to one of its other threads, see PublisherOptions::io_threads, and
+/// that are not with the sessions yet; beyond that they wait where they come from.
+inline constexpr std::size_t lane_records_max = 1'024;
+
+/// What one of these threads has to tell the publisher's: subscriptions, comings and goings. Beyond that its sessions
+/// are not read from until it is told, so a turn's budget of frames more.
+inline constexpr std::size_t shard_notes_max = 4'096;
+inline constexpr std::size_t shard_note_bytes_max = 1024 * 1024;
+
 static_assert(sessions_max * rest_bytes_max <= 64 * 1024 * 1024, "copies for slow subscribers stay under 64 MiB");
 static_assert(sessions_max * backlog_runs_max * 24 <= 100 * 1024 * 1024, "slow subscribers' lists stay under 100 MiB");
 

@@ -36,8 +36,11 @@ struct PublisherOptions : SocketOptions {
     std::size_t subscription_bytes_per_peer_max = limits::subscription_bytes_per_peer_max;
     /// Published bytes that are handed to the sockets at once instead of at the end of the turn.
     std::size_t flush_bytes = 256 * 1024;
-    /// Threads that write to the subscribers, 1 to 64: the reactor's own, and so many less one that the publisher
-    /// starts. More than one pays when the subscribers are many and one core cannot write to them all.
+    /// Threads that write to the subscribers, 1 to 64: the reactor's own, and those that the publisher starts. More pay
+    /// when one core cannot write to all subscribers. Subscribers by tcp and ipc that come in are shared out, inproc
+    /// and what was connected stay with the reactor; the limits hold for all together, that of what is held for the
+    /// slow is divided. Each thread more may keep up to twice backlog_bytes_max of the log besides. Who publishes
+    /// without has_room() may be faster than the threads: then fast subscribers lose messages too.
     std::size_t io_threads = 1;
 };
 
@@ -47,7 +50,8 @@ const PublisherOptions& check_options(const PublisherOptions& options);
 /// PUB: matches once per topic, writes each message once into a log that all subscribers read from. Talks to SUB and
 /// XSUB. Binds and connects, to any number of endpoints.
 ///
-/// Threads: the reactor's, or any while nobody turns the reactor.
+/// Threads: the reactor's, or any while nobody turns the reactor. With io_threads it has others of its own, which call
+///          nobody: events come on the reactor's, a little later.
 /// Limits:  see limits.hpp and the options; a subscriber over its backlog loses its oldest whole messages, counted.
 /// Failure: bind() throws std::system_error; a peer that breaks the protocol or goes away ends its own session only.
 ///          bind() and connect() throw std::logic_error after close().
@@ -102,6 +106,8 @@ class Publisher {
 
     /// Replaces the monitor; an empty one switches it off.
     void set_monitor(MonitorHandler handler);
+    /// With io_threads these two hand over what was published, ask each thread and wait for its turn of the loop; it
+    /// never waits for this one.
     [[nodiscard]] std::vector<PeerStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
 

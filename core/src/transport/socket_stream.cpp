@@ -26,10 +26,10 @@ bool is_later(int error) noexcept {
 }  // namespace
 
 SocketStream::SocketStream(Reactor& reactor, UniqueFd descriptor, Transport transport, PeerName name)
-    : reactor_(reactor), descriptor_(std::move(descriptor)), transport_(transport), name_(std::move(name)) {}
+    : reactor_(&reactor), descriptor_(std::move(descriptor)), transport_(transport), name_(std::move(name)) {}
 
 void SocketStream::watch(std::function<void()> on_readable, std::function<void()> on_writable) {
-    watch_ = std::make_unique<Watch>(reactor_, descriptor_.get(), std::move(on_readable), std::move(on_writable));
+    watch_ = std::make_unique<Watch>(*reactor_, descriptor_.get(), std::move(on_readable), std::move(on_writable));
 }
 
 StreamWrite SocketStream::write(std::span<const StreamPart> parts) {

@@ -23,6 +23,10 @@ class SocketStream final : public Stream {
   public:
     SocketStream(Reactor& reactor, UniqueFd descriptor, Transport transport, PeerName name);
 
+    [[nodiscard]] bool move_to(Reactor& reactor) noexcept override {
+        reactor_ = &reactor;
+        return true;
+    }
     void watch(std::function<void()> on_readable, std::function<void()> on_writable) override;
     void wait_readable() override { watch_->wait_readable(); }
     void wait_writable() override { watch_->wait_writable(); }
@@ -45,7 +49,7 @@ class SocketStream final : public Stream {
     /// What fits on the stack; a batch is a few large parts. The kernel would take 1,024.
     static constexpr std::size_t parts_per_write_max = 64;
 
-    Reactor& reactor_;
+    Reactor* reactor_;
     const UniqueFd descriptor_;
     const Transport transport_;
     const PeerName name_;

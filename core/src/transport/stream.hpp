@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/reactor.hpp"
 #include "input.hpp"
 #include "segment_log.hpp"
 
@@ -48,6 +49,8 @@ class Stream {
   public:
     virtual ~Stream() = default;
 
+    /// Before watch(): another thread's reactor is to be its own. False when that cannot be.
+    [[nodiscard]] virtual bool move_to(Reactor& /*reactor*/) noexcept { return false; }
     /// Once, before the first wait. Throws std::system_error when the event loop can watch no more. No call comes after
     /// destruction, which may happen inside a call.
     virtual void watch(std::function<void()> on_readable, std::function<void()> on_writable) = 0;

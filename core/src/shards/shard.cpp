@@ -1,0 +1,267 @@
+#include "shards/shard.hpp"
+
+#include "call_out.hpp"
+#include "headroom.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t receive_buffer_bytes = 64 * 1024;
+/// Of the backlog: how much more may have been published before the sessions are looked at again.
+constexpr std::uint64_t looks_per_backlog = 8;
+constexpr std::chrono::hours turn_time_max{1};
+
+/// Gives a loan back when nobody needs it any more.
+/// Threads: the shard's. Limits: one loan. Failure: none.
+struct Borrowed {
+    explicit Borrowed(LaneLink& link_in) noexcept : link(link_in) {}
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    ~Borrowed() {
+        if (loan != nullptr) {
+            link.give_back(loan);
+        }
+    }
+
+    LaneLink& link;
+    Loan* loan = nullptr;
+};
+
+}  // namespace
+
+Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
+    : options_(setup.options),
+      link_(link),
+      calls_(std::move(calls)),
+      notes_(calls_.deliver),
+      reader_([this](const Session& session, const zmtp::Subscription& change) {
+          const bool is_new = change.kind == zmtp::Subscription::Kind::subscribe;
+          notes_.add({is_new ? ShardNote::Kind::subscribed : ShardNote::Kind::cancelled, session.id(),
+                      std::string(as_text(change.prefix)), nullptr});
+      }),
+      peers_(reactor_, options_, {zmtp::SocketType::pub, receive_buffer_bytes}, events()),
+      lag_limit_(reactor_, peers_, LagLimit::limits_of(options_)),
+      wake_watch_(
+          reactor_, link_.waker().descriptor(),
+          [this] {
+              link_.waker().clear();
+              wake_watch_.wait_readable();
+              on_wake();
+          },
+          [] {}),
+      later_on_wake_(reactor_, [this] { on_wake(); }) {
+    wake_watch_.wait_readable();
+    thread_ = std::thread([this, name = "tg-io-" + std::to_string(setup.number)] {
+        ::pthread_setname_np(::pthread_self(), name.c_str());
+        run();
+    });
+}
+
+Shard::~Shard() {
+    stopping_.store(true);
+    reactor_.stop();
+    thread_.join();
+    let_go();
+}
+
+void Shard::run() {
+    while (!stopping_.load()) {
+        try {
+            reactor_.run_for(turn_time_max);
+            finish_turn();
+        } catch (...) {
+            later_on_wake_.ask();  // it may have been about to wait
+            calls_.pass_on(std::current_exception());
+        }
+    }
+}
+
+void Shard::post(std::function<void(Shard&)> call) {
+    reactor_.post([this, call = std::move(call)] { call(*this); });
+}
+
+SessionEvents Shard::events() {
+    SessionEvents events;
+    events.opened = [this](Session& session) {
+        opened(session);
+    };
+    events.readable = [this](Session& session) {
+        read(session);
+    };
+    events.command = [this](Session& session, const zmtp::Command& command) {
+        reader_.command(session, command);
+    };
+    events.ended = [this](Session& session, std::string_view) {
+        ended(session);
+    };
+    return events;
+}
+
+void Shard::adopt(Handover handover) {
+    const std::uint64_t id = handover.id;
+    places_.resize(std::max<std::size_t>(places_.size(), handover.place + 1));
+    places_[handover.place] = {id, nullptr};
+    place_of_[id] = handover.place;
+    if (!peers_.adopt(std::move(handover))) {
+        place_of_.erase(id);
+        notes_.add({ShardNote::Kind::ended, id, {}, nullptr});
+    }
+}
+
+void Shard::opened(Session& session) {
+    places_[place_of_.at(session.id())].session = &session;
+    notes_.add({ShardNote::Kind::opened, session.id(), {}, nullptr});
+}
+
+void Shard::ended(const Session& session) {
+    const auto place = place_of_.find(session.id());
+    if (places_[place->second].id == session.id()) {  // or the place has a successor already
+        places_[place->second] = {};
+    }
+    place_of_.erase(place);
+    notes_.add({ShardNote::Kind::ended, session.id(), {}, nullptr});
+}
+
+void Shard::read(Session& session) {
+    if (notes_.is_full()) {
+        peers_.set_held(true);
+        unread_.push_back(session.id());
+    } else {
+        reader_.read(session);
+    }
+}
+
+void Shard::note_delivered() {
+    notes_.delivered();
+    notes_.send();
+    peers_.set_held(notes_.is_full());
+    for (const std::uint64_t id : std::exchange(unread_, {})) {
+        const auto place = place_of_.find(id);
+        if (place != place_of_.end()) {
+            read(*places_[place->second].session);
+        }
+    }
+}
+
+void Shard::set_monitored(bool monitored) {
+    if (!monitored) {
+        return peers_.set_monitor({});
+    }
+    peers_.set_monitor([this](const MonitorEvent& event) {
+        notes_.add({ShardNote::Kind::event, event.peer_id, {}, std::make_unique<KeptEvent>(event)});
+    });
+}
+
+void Shard::add_losses(const std::map<LaneReader, std::uint64_t>& losses) {
+    for (const auto& [reader, messages] : losses) {
+        if (Session* const session = session_of(reader)) {
+            session->outbox()->add_lost(messages);
+        }
+    }
+}
+
+Session* Shard::session_of(const LaneReader& reader) const noexcept {
+    const Place& place = places_[reader.place];
+    return place.id == reader.id ? place.session : nullptr;
+}
+
+void Shard::on_wake() {
+    const bool is_more = apply_some();
+    peers_.flush();
+    if (is_more || !link_.await_record()) {
+        later_on_wake_.ask();
+    }
+}
+
+void Shard::catch_up() {
+    while (apply_some()) {
+        peers_.flush();
+    }
+}
+
+/// Not more than half the backlog, so that what comes next does not push out what could have been written. Whether
+/// there is more.
+bool Shard::apply_some() {
+    const std::uint64_t log_end_max = log_end_ + options_.backlog_bytes_max / 2;
+    for (std::size_t count = 0; count < limits::lane_records_max; ++count) {
+        const LaneRecord* const front = link_.front();
+        if (front == nullptr) {
+            return false;
+        }
+        if (count > 0 && front->log_end > log_end_max) {
+            return true;
+        }
+        const LaneRecord record = *front;
+        link_.take();
+        call_out(reactor_, [&] { apply(record); });
+    }
+    return true;
+}
+
+void Shard::apply(const LaneRecord& record) {
+    if (record.loan == nullptr) {
+        let_go();
+    } else if (record.loan != loan_) {
+        borrow(*record.loan);
+    }
+    if (log_end_ != record.log_end) {
+        log_end_ = record.log_end;
+        lag_limit_.enforce(log_end_);
+    }
+    if (segment_.get() == nullptr) {
+        return;
+    }
+    oldest_ = std::min(oldest_, segment_->start + record.begin);
+    const Slice stretch{segment_.get(), record.begin, record.end};
+    for (const LaneReader& reader : record.readers->list) {
+        if (Session* const session = session_of(reader)) {
+            session->outbox()->add(stretch);
+            session->outbox()->extend({stretch.segment, stretch.end, stretch.end}, record.messages - 1);
+            peers_.mark(*session);
+        }
+    }
+}
+
+/// The bytes stay where they are, and go back when the last session here is through with them.
+void Shard::borrow(Loan& loan) {
+    let_go();
+    loan_ = &loan;
+    const auto owner = std::make_shared<Borrowed>(link_);
+    segment_ = peers_.segments().borrow({owner, loan.bytes}, loan.start, loan.capacity);
+    owner->loan = &loan;
+}
+
+/// Nothing more comes of the segment.
+void Shard::let_go() noexcept {
+    if (loan_ != nullptr && segment_.get() == nullptr) {  // there was no memory to use it
+        link_.give_back(loan_);
+    }
+    segment_.reset();
+    loan_ = nullptr;
+}
+
+void Shard::look() noexcept {
+    const LaneProgress progress = progress_of(peers_);
+    oldest_ = progress.oldest;
+    records_max_ = link_.taken() + progress.runs_left;
+    looked_at_ = log_end_;
+}
+
+void Shard::finish_turn() {
+    notes_.send();
+    const bool is_awaited = link_.is_room_awaited();
+    if (is_awaited || log_end_ >= looked_at_ + options_.backlog_bytes_max / looks_per_backlog) {
+        look();
+    }
+    if ((is_awaited || !link_.is_all_reported()) && link_.report(oldest_, records_max_)) {
+        calls_.wake();
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "core/publisher.hpp"
+#include "core/reactor.hpp"
+#include "lag_limit.hpp"
+#include "peer_table.hpp"
+#include "shards/lane_link.hpp"
+#include "shards/shard_notes.hpp"
+#include "subscription_reader.hpp"
+#include "watch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace telegate {
+
+/// How a shard reaches the publisher's thread. Called on the shard's; nothing may wait.
+struct ShardCalls {
+    std::function<void(std::shared_ptr<const ShardNotes::Batch>)> deliver;
+    std::function<void()> wake;                       // there is progress that was waited for
+    std::function<void(std::exception_ptr)> pass_on;  // what has left a handler
+};
+
+/// One of the publisher's other threads: its reactor, and the sessions that it was handed. It adds what the lane tells
+/// to their outboxes, writes, and tells the publisher's thread what they subscribe to, since readers are found there.
+///
+/// Threads: the constructor and the destructor the publisher's; reactor() and post() that too; all else the shard's
+/// own, from within a posted call.
+/// Limits:  the PeerTable's, see there; ShardNotes'.
+/// Failure: the constructor throws std::system_error without descriptors or threads. What leaves a handler is passed
+/// on.
+class Shard {
+  public:
+    struct Setup {
+        const PublisherOptions& options;
+        std::size_t number;  // of the thread, from 2
+    };
+    Shard(Setup setup, LaneLink& link, ShardCalls calls);
+    /// Ends the thread, then closes everything at once.
+    ~Shard();
+    Shard(const Shard&) = delete;
+    Shard& operator=(const Shard&) = delete;
+
+    [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
+    /// Has a call made on the shard's thread, after those posted before.
+    void post(std::function<void(Shard&)> call);
+
+    void adopt(Handover handover);
+    /// Applies what the link has, so that what is asked next knows of it.
+    void catch_up();
+    /// The notes that were delivered last have been read.
+    void note_delivered();
+    void set_monitored(bool monitored);
+    void add_losses(const std::map<LaneReader, std::uint64_t>& losses);
+    [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
+
+  private:
+    struct Place {
+        std::uint64_t id = 0;  // 0: nobody
+        Session* session = nullptr;
+    };
+
+    [[nodiscard]] SessionEvents events();
+    void opened(Session& session);
+    void ended(const Session& session);
+    void read(Session& session);
+    void run();
+    void finish_turn();
+    void on_wake();
+    [[nodiscard]] bool apply_some();
+    void apply(const LaneRecord& record);
+    void borrow(Loan& loan);
+    void let_go() noexcept;
+    [[nodiscard]] Session* session_of(const LaneReader& reader) const noexcept;
+    void look() noexcept;
+
+    const PublisherOptions options_;
+    LaneLink& link_;
+    const ShardCalls calls_;
+    Reactor reactor_;
+    ShardNotes notes_;
+    SubscriptionReader reader_;
+    PeerTable peers_;
+    LagLimit lag_limit_;
+    std::vector<Place> places_;
+    std::unordered_map<std::uint64_t, std::uint32_t> place_of_;  // by session id
+    std::vector<std::uint64_t> unread_;                          // sessions to read when notes were delivered
+
+    Loan* loan_ = nullptr;  // of the segment that records are about
+    SegmentRef segment_;    // the same, as the sessions know it
+    std::uint64_t log_end_ = 0;
+    std::uint64_t looked_at_ = 0;                         // log_end_, when the sessions were looked at
+    std::uint64_t oldest_ = LaneProgress::nothing_waits;  // see LaneProgress; a lower bound
+    std::uint64_t records_max_ = limits::backlog_runs_max;
+
+    Watch wake_watch_;
+    Later later_on_wake_;
+    std::atomic<bool> stopping_{false};
+    std::thread thread_;  // last: it uses all the others
+};
+
+}  // namespace telegate

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "core/limits.hpp"
+#include "core/monitor.hpp"
+#include "core/reactor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// A monitor event with all that it shows.
+/// Threads: one at a time. Limits: none. Failure: the constructor may throw std::bad_alloc.
+class KeptEvent {
+  public:
+    explicit KeptEvent(const MonitorEvent& event)
+        : kind_(event.kind),
+          endpoint_(event.endpoint),
+          peer_(event.peer),
+          peer_id_(event.peer_id),
+          detail_(event.detail),
+          count_(event.count),
+          status_(event.status == nullptr ? std::nullopt : std::optional(*event.status)) {}
+
+    /// Lasts as long as this.
+    [[nodiscard]] MonitorEvent view() const noexcept {
+        return {kind_, endpoint_, peer_, peer_id_, detail_, count_, status_ ? &*status_ : nullptr};
+    }
+
+  private:
+    MonitorEventKind kind_;
+    std::string endpoint_;
+    std::string peer_;
+    std::uint64_t peer_id_;
+    std::string detail_;
+    std::uint64_t count_;
+    std::optional<PeerStatus> status_;
+};
+
+/// What a shard tells the publisher's thread.
+struct ShardNote {
+    enum class Kind : std::uint8_t { opened, ended, subscribed, cancelled, event };
+    Kind kind;
+    std::uint64_t id = 0;  // of the session
+    std::string prefix;
+    std::unique_ptr<KeptEvent> event;
+};
+
+/// Takes a shard's notes to the publisher's thread, in order: one batch is on its way at a time, the next collects
+/// meanwhile.
+///
+/// Threads: the shard's.
+/// Limits:  full from shard_notes_max and shard_note_bytes_max on: the shard is then to add no more than it must.
+/// Failure: add() and send() may throw std::bad_alloc.
+class ShardNotes {
+  public:
+    using Batch = std::vector<ShardNote>;
+    /// `deliver` takes a batch to the other thread, which has delivered() called here when it is through.
+    explicit ShardNotes(std::function<void(std::shared_ptr<const Batch>)> deliver) : deliver_(std::move(deliver)) {}
+
+    void add(ShardNote note) {
+        bytes_ += note.prefix.size();
+        notes_.push_back(std::move(note));
+    }
+    [[nodiscard]] bool is_full() const noexcept {
+        return notes_.size() >= limits::shard_notes_max || bytes_ >= limits::shard_note_bytes_max;
+    }
+    void send() {
+        if (is_on_its_way_ || notes_.empty()) {
+            return;
+        }
+        const auto batch = std::make_shared<Batch>();
+        batch->swap(notes_);
+        try {
+            deliver_(batch);
+        } catch (...) {
+            batch->swap(notes_);
+            throw;
+        }
+        bytes_ = 0;
+        is_on_its_way_ = true;
+    }
+    void delivered() noexcept { is_on_its_way_ = false; }
+
+  private:
+    const std::function<void(std::shared_ptr<const Batch>)> deliver_;
+    Batch notes_;
+    std::size_t bytes_ = 0;  // of prefixes
+    bool is_on_its_way_ = false;
+};
+
+}  // namespace telegate

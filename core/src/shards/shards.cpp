@@ -1,0 +1,252 @@
+#include "shards/shards.hpp"
+
+#include "call_out.hpp"
+#include "deadline.hpp"
+#include "socket_totals.hpp"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::size_t nowhere = SIZE_MAX;
+
+milliseconds left_until(Clock::time_point end) {
+    return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds(0));
+}
+
+}  // namespace
+
+Shards::Shards(const Setup& setup, RemoteEvents events)
+    : reactor_(setup.reactor),
+      peers_(setup.peers),
+      remote_(setup.remote),
+      events_(std::move(events)),
+      branches_(setup.options.io_threads - 1),
+      close_alarm_(setup.reactor,
+                   [this] {
+                       for (std::size_t number = 0; number < branches_.size(); ++number) {
+                           lanes_[number]->give_up_all();
+                           flush(number);
+                       }
+                   }),
+      alive_(std::make_shared<char>()) {
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+        Branch& branch = branches_[number];
+        lanes_.push_back(std::make_unique<Lane>(branch.link, peers_.segments(), setup.options.backlog_bytes_max));
+        branch.shard = std::make_unique<Shard>(Shard::Setup{setup.options, number + 2}, branch.link, calls_of(number));
+    }
+    remote_.hand_over = [this](Handover& handover, std::size_t sessions_here) {
+        return hand_over(handover, sessions_here);
+    };
+    remote_.flush = [this] {
+        for (std::size_t number = 0; number < branches_.size(); ++number) {
+            flush(number);
+        }
+    };
+}
+
+Shards::~Shards() {
+    for (Branch& branch : branches_) {
+        branch.shard.reset();  // before the lane, to which it gives back what it has borrowed
+    }
+}
+
+/// For the thread of that number, which calls them.
+ShardCalls Shards::calls_of(std::size_t number) {
+    const std::weak_ptr<void> alive = alive_;
+    Reactor& reactor = reactor_;
+    std::atomic<bool>& is_wake_posted = branches_[number].is_wake_posted;
+    ShardCalls calls;
+    calls.deliver = [this, number, alive, &reactor](std::shared_ptr<const ShardNotes::Batch> notes) {
+        reactor.post([this, number, alive, notes = std::move(notes)] {
+            if (!alive.expired()) {
+                read(number, *notes);
+            }
+        });
+    };
+    calls.wake = [this, number, alive, &reactor, &is_wake_posted] {
+        if (is_wake_posted.exchange(true)) {
+            return;
+        }
+        reactor.post([this, number, alive] {
+            if (!alive.expired()) {
+                branches_[number].is_wake_posted.exchange(false);  // first: what comes now wakes again
+                flush(number);
+            }
+        });
+    };
+    calls.pass_on = [&reactor](const std::exception_ptr& failure) {
+        reactor.post([failure] { std::rethrow_exception(failure); });
+    };
+    return calls;
+}
+
+bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
+    const std::size_t number = branch_for(handover, sessions_here);
+    if (number == nowhere || !handover.stream->move_to(branches_[number].shard->reactor())) {
+        return false;
+    }
+    Branch& branch = branches_[number];
+    if (branch.places_free.empty()) {
+        branch.places_free.reserve(branch.places + 1);  // so that all can be given back
+        branch.places_free.push_back(branch.places++);
+    }
+    handover.place = branch.places_free.back();
+    const std::uint64_t id = handover.id;
+    if (handover.displaced != 0) {
+        remote_.note_displaced(handover.displaced);
+    }
+    remote_.add(id, {number, handover.place, handover.endpoint, handover.stream->peer(), handover.stream->address()});
+    branch.places_free.pop_back();
+    ++branch.sessions;
+    try {
+        // Posted calls are copied, streams are not.
+        branch.shard->post(
+            [held = std::make_shared<Handover>(std::move(handover))](Shard& shard) { shard.adopt(std::move(*held)); });
+    } catch (const std::bad_alloc&) {
+        remove(id);
+        throw;
+    }
+    return true;
+}
+
+/// The one of the handshake that gives way; otherwise that with the fewest sessions, the publisher's own coming last.
+std::size_t Shards::branch_for(const Handover& handover, std::size_t sessions_here) const {
+    if (handover.displaced != 0) {
+        const RemoteSession* const displaced = remote_.find(handover.displaced);
+        return displaced == nullptr ? nowhere : displaced->shard;
+    }
+    const auto fewest = std::min_element(branches_.begin(), branches_.end(),
+                                         [](const Branch& a, const Branch& b) { return a.sessions < b.sessions; });
+    return fewest->sessions > sessions_here ? nowhere : static_cast<std::size_t>(fewest - branches_.begin());
+}
+
+void Shards::flush(std::size_t number) {
+    Lane& lane = *lanes_[number];
+    lane.flush();
+    if (!lane.empty()) {
+        return;
+    }
+    tell_losses(number);
+    if (closing_ && !std::exchange(branches_[number].close_told, true)) {
+        tell_close(number);
+    }
+}
+
+void Shards::tell_losses(std::size_t number) {
+    Lane::Losses losses = lanes_[number]->take_losses();
+    if (!losses.empty()) {
+        branches_[number].shard->post([losses = std::move(losses)](Shard& shard) { shard.add_losses(losses); });
+    }
+}
+
+void Shards::tell_close(std::size_t number) {
+    branches_[number].shard->post([end = close_end_](Shard& shard) {
+        shard.catch_up();
+        shard.peers().close(left_until(end), {});
+    });
+}
+
+void Shards::close(milliseconds grace) {
+    closing_ = true;
+    close_end_ = std::min(close_end_, deadline_in(grace));
+    close_alarm_.set(left_until(close_end_));
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+        if (branches_[number].close_told) {
+            tell_close(number);  // it has less time now
+        }
+        flush(number);
+    }
+}
+
+void Shards::set_monitored(bool monitored) {
+    for (Branch& branch : branches_) {
+        branch.shard->post([monitored](Shard& shard) { shard.set_monitored(monitored); });
+    }
+}
+
+void Shards::read(std::size_t number, const ShardNotes::Batch& notes) {
+    for (const ShardNote& note : notes) {
+        call_out(reactor_, [&] { read(note); });
+    }
+    branches_[number].shard->post([](Shard& shard) { shard.note_delivered(); });
+}
+
+void Shards::read(const ShardNote& note) {
+    switch (note.kind) {
+        case ShardNote::Kind::opened:
+            remote_.note_opened(note.id);
+            events_.opened(note.id);
+            break;
+        case ShardNote::Kind::ended:
+            remove(note.id);
+            peers_.note_remote_ended();
+            events_.ended(note.id);
+            break;
+        case ShardNote::Kind::subscribed: events_.subscribed(note.id, note.prefix); break;
+        case ShardNote::Kind::cancelled: events_.cancelled(note.id, note.prefix); break;
+        case ShardNote::Kind::event: peers_.tell(note.event->view()); break;
+    }
+}
+
+void Shards::remove(std::uint64_t id) {
+    const RemoteSession* const session = remote_.find(id);
+    if (session == nullptr) {
+        return;
+    }
+    Branch& branch = branches_[session->shard];
+    branch.places_free.push_back(session->place);
+    --branch.sessions;
+    remote_.remove(id);
+}
+
+/// All are asked at the same time, and have applied before what was published.
+template <class Answer>
+std::vector<Answer> Shards::ask(const std::function<Answer(PeerTable&)>& question) {
+    std::vector<std::future<Answer>> futures;
+    futures.reserve(branches_.size());
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+        lanes_[number]->flush();
+        tell_losses(number);
+        const auto promise = std::make_shared<std::promise<Answer>>();
+        futures.push_back(promise->get_future());
+        branches_[number].shard->post([promise, question](Shard& shard) {
+            try {
+                shard.catch_up();
+                promise->set_value(question(shard.peers()));
+            } catch (...) {
+                promise->set_exception(std::current_exception());
+            }
+        });
+    }
+    std::vector<Answer> answers;
+    answers.reserve(futures.size());
+    for (auto& future : futures) {
+        answers.push_back(future.get());
+    }
+    return answers;
+}
+
+std::vector<PeerStatus> Shards::statuses() {
+    std::vector<PeerStatus> all;
+    for (auto& some : ask<std::vector<PeerStatus>>([](const PeerTable& peers) { return peers.statuses(); })) {
+        std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+SocketTotals Shards::totals() {
+    SocketTotals sum;
+    for (const SocketTotals& each : ask<SocketTotals>([](const PeerTable& peers) { return peers.totals(); })) {
+        add_totals(sum, each);
+    }
+    return sum;
+}
+
+}  // namespace telegate

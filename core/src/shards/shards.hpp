@@ -1,0 +1,100 @@
+#pragma once
+
+#include "core/publisher.hpp"
+#include "core/reactor.hpp"
+#include "peer_table.hpp"
+#include "shards/lane.hpp"
+#include "shards/remote_sessions.hpp"
+#include "shards/shard.hpp"
+#include "watch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// What a publisher hears of its sessions on other threads, on its own.
+struct RemoteEvents {
+    std::function<void(std::uint64_t id)> opened;
+    std::function<void(std::uint64_t id)> ended;
+    std::function<void(std::uint64_t id, std::string_view prefix)> subscribed;
+    std::function<void(std::uint64_t id, std::string_view prefix)> cancelled;
+};
+
+/// All of a publisher's other threads, with the way to each. Hands connections over to the thread with the fewest,
+/// takes what the threads tell, in the order of each connection, and asks them.
+///
+/// Threads: the publisher's. Limits: see Lane, ShardNotes and RemoteSessions.
+/// Failure: the constructor throws std::system_error without descriptors or threads. What a thread's handler throws
+///          leaves the publisher's reactor.
+class Shards {
+  public:
+    struct Setup {
+        Reactor& reactor;
+        const PublisherOptions& options;
+        PeerTable& peers;  // of the publisher's own thread; outlives this
+        RemoteSessions& remote;
+    };
+    Shards(const Setup& setup, RemoteEvents events);
+    /// Ends the threads. The log's tail is settled, and no reader set refers to a lane.
+    ~Shards();
+    Shards(const Shards&) = delete;
+    Shards& operator=(const Shards&) = delete;
+
+    /// By RemoteSession::shard.
+    [[nodiscard]] std::span<const std::unique_ptr<Lane>> lanes() const noexcept { return lanes_; }
+
+    void set_monitored(bool monitored);
+    /// Lets the threads write what they were told, then closes their sessions as PeerTable::close() does.
+    void close(std::chrono::milliseconds grace);
+
+    /// These ask each thread and wait for its answer; the threads never wait.
+    [[nodiscard]] std::vector<PeerStatus> statuses();
+    [[nodiscard]] SocketTotals totals();
+
+  private:
+    /// One thread and what is shared with it.
+    struct Branch {
+        LaneLink link;
+        std::atomic<bool> is_wake_posted{false};
+        std::unique_ptr<Shard> shard;
+        std::vector<std::uint32_t> places_free;
+        std::uint32_t places = 0;  // in all
+        std::size_t sessions = 0;
+        bool close_told = false;
+    };
+
+    [[nodiscard]] ShardCalls calls_of(std::size_t number);
+    [[nodiscard]] bool hand_over(Handover& handover, std::size_t sessions_here);
+    [[nodiscard]] std::size_t branch_for(const Handover& handover, std::size_t sessions_here) const;
+    void flush(std::size_t number);
+    void read(std::size_t number, const ShardNotes::Batch& notes);
+    void read(const ShardNote& note);
+    void remove(std::uint64_t id);
+    void tell_close(std::size_t number);
+    void tell_losses(std::size_t number);
+    template <class Answer>
+    [[nodiscard]] std::vector<Answer> ask(const std::function<Answer(PeerTable&)>& question);
+
+    Reactor& reactor_;
+    PeerTable& peers_;
+    RemoteSessions& remote_;
+    const RemoteEvents events_;
+    std::vector<Branch> branches_;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    bool closing_ = false;
+    std::chrono::steady_clock::time_point close_end_ = std::chrono::steady_clock::time_point::max();
+    Alarm close_alarm_;            // tells those that could not be told before
+    std::shared_ptr<void> alive_;  // for a posted call that comes after we have gone
+};
+
+}  // namespace telegate
