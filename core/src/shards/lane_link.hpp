@@ -6,7 +6,6 @@
 
 #include <array>
 #include <atomic>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,7 +17,9 @@ struct LaneReader {
     std::uint32_t place = 0;
     std::uint64_t id = 0;
 
-    auto operator<=>(const LaneReader&) const = default;
+    bool operator<(const LaneReader& other) const noexcept {
+        return place != other.place ? place < other.place : id < other.id;
+    }
 };
 
 /// Who reads a topic in one shard. The list never changes; the rest is the lane's own.
