@@ -7,6 +7,7 @@
 namespace telegate {
 
 /// Waits for what another thread does in memory, and is looked at for a short while before the loop goes to sleep.
+/// Threads: the reactor's. Limits: in BusyPolls once at a time. Failure: found() and not_found() may throw.
 class BusyPolled {
   public:
     virtual ~BusyPolled() = default;

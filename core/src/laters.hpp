@@ -15,7 +15,7 @@ struct LaterCall {
     bool pending = false;
 };
 
-/// Calls that a loop makes once each, between its turns: what they do together costs no system call.
+/// Calls that a loop makes once each, before and after it looks at its descriptors. See Later.
 ///
 /// Threads: the reactor's.
 /// Limits:  each call is in it once; allocates nothing in the steady state.

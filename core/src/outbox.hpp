@@ -51,13 +51,13 @@ class Outbox {
     /// The same of one that is neither empty nor needs a long header, in few steps; false for any other.
     template <class Body>
     [[nodiscard]] bool append_short_to_tail(const Body& body) noexcept;
+    /// Bytes that both have added so far.
+    [[nodiscard]] std::uint64_t tail_bytes() const noexcept { return own_tail_.bytes(); }
     /// `messages` more that are lost already.
     void add_lost(std::uint64_t messages) noexcept {
         matched_ += messages;
         dropped_ += messages;
     }
-    /// Bytes that both have added so far.
-    [[nodiscard]] std::uint64_t tail_bytes() const noexcept { return own_tail_.bytes(); }
     /// One finished frame that is a message by itself, such as a command.
     void append_wire(Bytes wire);
     /// Whether a message may be added without passing `bytes_max`. An empty outbox takes any message. A refusal is

@@ -82,7 +82,7 @@ class PeerTable {
     void flush();
     /// The same, and nothing when there is nothing to flush: before waiting, so that the loop can wait at once.
     void flush_marked();
-    /// Counts flushes of a session, from 1. One that was marked since the last need not be marked again.
+    /// Counts flushes and the sessions that they wrote to, from 1. Who was marked at this count is marked still.
     [[nodiscard]] const std::uint64_t& flushes() const noexcept;
 
     /// Accepts nobody new, connects no more, drains all sessions, cuts after `grace`. `done`, unless empty, is called

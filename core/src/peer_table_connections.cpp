@@ -11,6 +11,7 @@
 namespace telegate {
 namespace {
 
+constexpr std::string_view too_many_connections = "too many connections";
 constexpr std::string_view too_many_handshakes = "too many handshakes at once";
 
 /// Counts the calls that are going on.
@@ -30,27 +31,34 @@ class Within {
 void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
     const Within within(accepting);
     const std::uint64_t displaced = make_room(*stream);
-    const std::string peer = stream->peer();
     if (closing || listening.listener == nullptr) {  // since just now
         return;
     }
     if (displaced == 0 && sessions_in_all() >= options.sessions_max) {
-        return refuse(listening.endpoint, peer, "too many connections");
+        return refuse(listening.endpoint, stream->peer(), too_many_connections);
     }
     if (displaced == 0 && pending_in_all() >= options.handshakes_max) {  // on other threads, where it cannot go
-        return refuse(listening.endpoint, peer, too_many_handshakes);
+        return refuse(listening.endpoint, stream->peer(), too_many_handshakes);
     }
     if (table_options.remote != nullptr && hand_over(stream, listening, displaced)) {
         return;
     }
+    (void)take_in(std::move(stream), listening.endpoint);
+}
+
+/// Whether it has become a session.
+bool PeerTable::State::take_in(std::unique_ptr<Stream> stream, const std::string& endpoint) {
+    const std::string peer = stream->peer();
     Session* session = nullptr;
     try {
-        session = &admit(std::move(stream), listening.endpoint, nullptr);
+        session = &admit(std::move(stream), endpoint, nullptr);
     } catch (const std::exception& error) {
-        return refuse(listening.endpoint, peer, error.what());
+        refuse(endpoint, peer, error.what());
+        return false;
     }
     ++totals.connections_accepted;
     begin(*session, MonitorEventKind::accepted);
+    return true;
 }
 
 /// Whether it went to another thread.
@@ -69,25 +77,15 @@ bool PeerTable::State::adopt(Handover handover) {
     if (closing) {
         return false;
     }
-    const std::string peer = handover.stream->peer();
     Session* const displaced = handover.displaced == 0 ? nullptr : find(handover.displaced);
     if (displaced != nullptr && displaced->state() == Session::State::handshake) {
         displaced->close(too_many_handshakes);
     } else if (displaced != nullptr && handover.must_displace) {  // its handshake was finished meanwhile
-        refuse(handover.endpoint, peer, "too many connections");
+        refuse(handover.endpoint, handover.stream->peer(), too_many_connections);
         return false;
     }
-    Session* session = nullptr;
-    try {
-        sessions_seen = handover.id - 1;
-        session = &admit(std::move(handover.stream), handover.endpoint, nullptr);
-    } catch (const std::exception& error) {
-        refuse(handover.endpoint, peer, error.what());
-        return false;
-    }
-    ++totals.connections_accepted;
-    begin(*session, MonitorEventKind::accepted);
-    return true;
+    sessions_seen = handover.id - 1;
+    return take_in(std::move(handover.stream), handover.endpoint);
 }
 
 void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
@@ -112,7 +110,7 @@ std::uint64_t PeerTable::State::make_room(const Stream& stream) {
         Session* const retiring =
             displaced == 0 && sessions_in_all() >= options.sessions_max ? first_retiring() : nullptr;
         if (retiring != nullptr) {
-            retiring->retire("too many connections");  // the second time: closes
+            retiring->retire(too_many_connections);  // the second time: closes
         }
     }
     return displaced;

@@ -37,6 +37,7 @@ struct PeerTable::State {
 
     void check_not_closed() const;
     void accept(Listening& listening, std::unique_ptr<Stream> stream);
+    bool take_in(std::unique_ptr<Stream> stream, const std::string& endpoint);
     bool adopt(Handover handover);
     [[nodiscard]] Session* find(std::uint64_t id) const noexcept;
     [[nodiscard]] std::uint64_t make_room(const Stream& stream);

@@ -17,14 +17,22 @@ namespace telegate {
 
 namespace net = boost::asio;
 
+namespace {
+
+constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
+
+}  // namespace
+
 struct Reactor::State {
-    BusyPolls busy_polls;                                            // outlives what the context still holds
-    Laters laters;                                                   // as well
-    net::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};  // one thread runs it
+    BusyPolls busy_polls;  // outlives what the context still holds
+    Laters laters;         // as well
+    /// One thread runs it, and nobody else touches descriptors and timers; post() and stop() have their lock.
+    net::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
     net::executor_work_guard<net::io_context::executor_type> work{context.get_executor()};
     std::atomic<std::thread::id> runner{};
 
-    /// Waits until something is ready, and runs some of it. Whether there was anything.
+    /// Waits until something is ready, and runs some of it. Whether there was anything. Without a deadline it sleeps
+    /// for as long as nothing happens; with one, Asio looks at the clock each second.
     bool turn(std::chrono::steady_clock::time_point deadline);
     /// Runs what is ready.
     bool poll();
@@ -47,7 +55,8 @@ bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {
         any = busy_polls.wait(deadline);
     }
     if (!any) {
-        any = context.run_one_until(deadline) > 0 || poll();
+        any = (deadline == no_deadline ? context.run_one() : context.run_one_until(deadline)) > 0;
+        any = any || poll();  // also when there was no time
     }
     laters.run();
     return any;
@@ -78,7 +87,7 @@ class Turn {
 void Reactor::run() {
     const Turn turn(state_->runner);
     while (!state_->context.stopped()) {
-        state_->turn(std::chrono::steady_clock::time_point::max());
+        state_->turn(no_deadline);
     }
 }
 

@@ -57,13 +57,19 @@ struct Router::State {
     [[nodiscard]] bool send_short_on(std::string_view identity, const Frames& frames) noexcept {
         return is_last(identity) && last->second.route.send_short_on(frames);
     }
-    /// Out of line, so that Router::send() stays short.
-    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity, std::span<const Bytes> frames);
+    /// Any other message. Out of line, so that Router::send() stays short.
+    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity, std::span<const Bytes> frames) {
+        return send_on(identity, frames) ? SendStatus::sent : send_anew(identity, frames);
+    }
     [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity,
                                                  std::initializer_list<std::string_view> frames) {
-        const bool is_done = is_last(identity) && last->second.route.send_on(frames);
-        return is_done ? SendStatus::sent : send(identity, FrameList(frames).frames());
+        return send_on(identity, frames) ? SendStatus::sent : send_anew(identity, FrameList(frames).frames());
     }
+    template <class Frames>
+    [[nodiscard]] bool send_on(std::string_view identity, const Frames& frames) noexcept {
+        return is_last(identity) && last->second.route.send_on(frames);
+    }
+    [[nodiscard]] SendStatus send_anew(std::string_view identity, std::span<const Bytes> frames);
     void forget_aliases(const Endpoint& endpoint);
 
     const SocketOptions options;
@@ -209,10 +215,8 @@ Peers::value_type* Router::State::find(std::string_view identity) {
     return last;
 }
 
-SendStatus Router::State::send(std::string_view identity, std::span<const Bytes> frames) {
-    if (is_last(identity) && last->second.route.send_on(frames)) {
-        return SendStatus::sent;
-    }
+/// To whomever it is, with all that may have to be done.
+SendStatus Router::State::send_anew(std::string_view identity, std::span<const Bytes> frames) {
     check_frames(frames);
     auto* const found = is_closing ? nullptr : find(identity);
     if (found == nullptr) {

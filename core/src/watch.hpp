@@ -53,7 +53,8 @@ class Alarm {
     std::shared_ptr<State> state_;
 };
 
-/// Calls back once in a later turn of the loop, for work that is collected during this one.
+/// Calls back once when the handler that runs has returned, at the end of this turn of the loop or in the next, for
+/// work that is collected meanwhile. Costs no system call.
 ///
 /// Threads: the reactor's. Limits: one call is pending; asking again while it is changes nothing. Asking within a turn
 /// allocates nothing once the loop is warm. Failure: none.
@@ -66,6 +67,7 @@ class Later {
     Later& operator=(const Later&) = delete;
 
     void ask();
+    /// The work is done already.
     void cancel();
 
   private:

@@ -1,5 +1,6 @@
 #include "transport/matrix_report.hpp"
 #include "support/catch.hpp"
+#include "tools/printed.hpp"
 #include "transport/html_report.hpp"
 #include "transport/standing.hpp"
 #include "transport/tables.hpp"
@@ -14,17 +15,10 @@
 #include <vector>
 
 using namespace telegate::perf;
+using namespace telegate::test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-using Print = void (*)(std::ostream&, const Matrix&);
-
-std::string printed(Print print, const Matrix& matrix) {
-    std::ostringstream out;
-    print(out, matrix);
-    return out.str();
-}
 
 Series series(std::string engine, std::string variant, std::vector<double> rates) {
     return {std::move(engine), std::move(variant), std::move(rates), {}, {}, {}};

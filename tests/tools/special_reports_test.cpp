@@ -1,5 +1,6 @@
 // What fan-out, CURVE and pictures add to the reports of matrix_report_test.cpp.
 #include "support/catch.hpp"
+#include "tools/printed.hpp"
 #include "transport/html_report.hpp"
 #include "transport/matrix_report.hpp"
 #include "transport/svg_report.hpp"
@@ -15,17 +16,10 @@
 #include <vector>
 
 using namespace telegate::perf;
+using namespace telegate::test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-using Print = void (*)(std::ostream&, const Matrix&);
-
-std::string printed(Print print, const Matrix& matrix) {
-    std::ostringstream out;
-    print(out, matrix);
-    return out.str();
-}
 
 Cell cell_of(std::string name, std::vector<Series> series) {
     return {"fan-out tcp", std::move(name), {}, std::move(series)};

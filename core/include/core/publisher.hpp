@@ -91,8 +91,7 @@ class Publisher {
 
     /// Room for a payload of up to `payload_bytes_max` bytes, directly in the log; commit() follows.
     [[nodiscard]] char* prepare(TopicId topic, std::size_t payload_bytes_max);
-    /// Publishes the first `payload_bytes` bytes of the room as one message; flush() follows some
-    /// time.
+    /// Publishes the first `payload_bytes` bytes of the room as one message; flush() follows some time.
     void commit(std::size_t payload_bytes);
     /// A message that nobody has asked for: counted, not written.
     void skip();

@@ -32,12 +32,14 @@ class Reactor {
     void poll();
     /// Waits until a handler is ready, at most for `time`, and runs one at least. Whether there was any.
     bool run_for(std::chrono::milliseconds time);
+    /// The same; time_point::max() is no deadline.
     bool run_until(std::chrono::steady_clock::time_point deadline);
 
     void post(std::function<void()> call);
     /// Whether the caller is inside a turn of the loop, or nobody is.
     [[nodiscard]] bool is_current() const noexcept;
 
+    // For core: what else a turn looks at.
     [[nodiscard]] boost::asio::io_context& context() noexcept;
     [[nodiscard]] BusyPolls& busy_polls() noexcept;
     [[nodiscard]] Laters& laters() noexcept;

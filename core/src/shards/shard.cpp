@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t receive_buffer_bytes = 64 * 1024;
 /// Of the backlog: how much more may have been published before the sessions are looked at again.
 constexpr std::uint64_t looks_per_backlog = 8;
-constexpr std::chrono::hours turn_time_max{1};
 
 /// Gives a loan back when nobody needs it any more.
 /// Threads: the shard's. Limits: one loan. Failure: none.
@@ -73,7 +72,7 @@ Shard::~Shard() {
 void Shard::run() {
     while (!stopping_.load()) {
         try {
-            reactor_.run_for(turn_time_max);
+            reactor_.run_until(std::chrono::steady_clock::time_point::max());
             finish_turn();
         } catch (...) {
             later_on_wake_.ask();  // it may have been about to wait

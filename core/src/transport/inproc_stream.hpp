@@ -55,6 +55,7 @@ class InprocStream final : public Stream, private BusyPolled {
     /// So that segments are used again while they are in the cache. One part may go beyond it, however large.
     static constexpr std::size_t bytes_in_flight_max = 512 * 1024;
 
+    /// A sleep that was as short is mostly the time it takes to wake; then the next wait begins with looking.
     static constexpr std::chrono::microseconds waits_worth_polling{100};
 
     /// Room for the parts of one write that have no segment.

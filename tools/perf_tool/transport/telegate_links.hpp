@@ -135,6 +135,19 @@ class PublisherSender {
     std::size_t next_ = 0;
 };
 
+/// Whether there were any messages in time.
+template <class Socket>
+[[nodiscard]] bool check_batch(Socket& socket, MessageBatch& batch, Checker& checker) {
+    if (!socket.receive_for(batch, receive_wait)) {
+        return false;
+    }
+    for (const Message message : batch) {
+        const Bytes payload = message[message.size() - 1];
+        checker.take(payload.data(), payload.size());
+    }
+    return true;
+}
+
 /// Threads: one. Limits: the subscriber's. Failure: as Subscriber's.
 class SubscriberReceiver {
   public:
@@ -144,16 +157,7 @@ class SubscriberReceiver {
         subscriber_.connect(endpoint_of(address));
     }
 
-    [[nodiscard]] bool receive(Checker& checker) {
-        if (!subscriber_.receive_for(batch_, receive_wait)) {
-            return false;
-        }
-        for (const Message message : batch_) {
-            const Bytes payload = message[message.size() - 1];
-            checker.take(payload.data(), payload.size());
-        }
-        return true;
-    }
+    [[nodiscard]] bool receive(Checker& checker) { return check_batch(subscriber_, batch_, checker); }
 
   private:
     Reactor reactor_;
@@ -207,16 +211,7 @@ class RouterReceiver {
         router_.connect(endpoint_of(address));
     }
 
-    [[nodiscard]] bool receive(Checker& checker) {
-        if (!router_.receive_for(batch_, receive_wait)) {
-            return false;
-        }
-        for (const Message message : batch_) {
-            const Bytes payload = message[message.size() - 1];
-            checker.take(payload.data(), payload.size());
-        }
-        return true;
-    }
+    [[nodiscard]] bool receive(Checker& checker) { return check_batch(router_, batch_, checker); }
 
   private:
     Reactor reactor_;
