@@ -35,11 +35,12 @@ void PublishLog::send(Topic& topic, std::string_view payload) {
     tail_.settle();
     zmtp::write_frame_header(room_ + topic.frame.size(), 0, payload.size());
     give(topic.frame.size() + payload_header_bytes_ + payload.size());
-    if (unflushed_bytes_ >= options_.flush_bytes) {
+    const std::size_t flush_bytes = topic.readers->flush_bytes;
+    if (unflushed_bytes_ >= flush_bytes) {
         peers_.flush();
     } else {
         peers_.flush_soon();
-        open_tail(options_.flush_bytes - unflushed_bytes_);
+        open_tail(flush_bytes - unflushed_bytes_);
     }
 }
 

@@ -209,10 +209,14 @@ void Publisher::State::find_readers(Topic& topic) {
     }
     std::sort(found.begin(), found.end());  // so that equal sets look the same
     readers->keys = found;
+    readers->flush_bytes = options.flush_bytes;
     for (const SubscriberKey key : found) {
         const Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
         if (subscriber.session != nullptr) {
             readers->sessions.push_back(subscriber.session);
+            if (subscriber.session->stays_in_process()) {
+                readers->flush_bytes = std::min(options.flush_bytes, limits::flush_bytes_in_process);
+            }
             readers->outboxes.push_back(subscriber.session->outbox().get());
         } else {
             found_remote[subscriber.remote->shard].push_back({subscriber.remote->place, subscriber.id});

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "core/bytes.hpp"
+#include "core/limits.hpp"
 #include "outbox.hpp"
 #include "peer_table.hpp"
 #include "session.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,11 +21,15 @@ void check_frames(std::span<const Bytes> frames);
 /// What all routes of one socket share.
 struct RouteContext {
     RouteContext(PeerTable& table_in, std::size_t backlog_bytes_max_in) noexcept
-        : table(table_in), flushes(table_in.flushes()), backlog_bytes_max(backlog_bytes_max_in) {}
+        : table(table_in),
+          flushes(table_in.flushes()),
+          backlog_bytes_max(backlog_bytes_max_in),
+          flush_bytes(std::clamp(backlog_bytes_max_in / 4, limits::flush_bytes_in_process, limits::flush_bytes)) {}
 
     PeerTable& table;
     const std::uint64_t& flushes;
     const std::size_t backlog_bytes_max;  // waiting for one peer
+    const std::size_t flush_bytes;        // written at once; far less than may wait, so that the peer need not run dry
 };
 
 /// The way to one peer of a Router or Dealer: what waits for it, and its session while there is one.
@@ -61,9 +67,6 @@ class Route {
 
   private:
     void open_tail(const RouteContext& context, std::size_t bytes_max) noexcept;
-
-    /// Written at once when so much has come together, while it is warm in the cache.
-    static constexpr std::size_t flush_bytes = 256 * 1024;
 
     std::shared_ptr<Outbox> outbox_;
     Session* session_ = nullptr;

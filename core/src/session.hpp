@@ -83,6 +83,7 @@ class Session {
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] bool initiator() const noexcept { return initiator_; }
+    [[nodiscard]] bool stays_in_process() const noexcept { return stream_->stays_in_process(); }
     [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
     [[nodiscard]] const std::string& peer_text() const noexcept { return peer_text_; }
     [[nodiscard]] const std::string& address() const noexcept { return address_; }

@@ -85,6 +85,13 @@ inline constexpr std::size_t held_bytes_max = 64 * 1024 * 1024;
 /// was restarted gets it; one that closes because it is too large does not keep all others from being sent.
 inline constexpr unsigned cuts_per_message_max = 3;
 
+/// What was sent goes to the kernel at once when so much has come together, otherwise at the end of the turn. The
+/// larger the piece, the faster a stream.
+inline constexpr std::size_t flush_bytes = 1024 * 1024;
+
+/// The same for peers in the process, which read the memory that was written: half of what may be lent.
+inline constexpr std::size_t flush_bytes_in_process = 256 * 1024;
+
 /// Bytes written to one session in one turn of the loop, so that a fast reader cannot starve the others.
 inline constexpr std::size_t write_bytes_per_turn = 4 * 1024 * 1024;
 

@@ -281,11 +281,24 @@ TEST_CASE("much that is sent in one turn does not wait for its end", "[core][soc
     RouterBench bench;
     RawSession peer = bench.raw("DEALER", "peer");
     const std::string body(10'000, 'x');
-    for (int number = 0; number < 30; ++number) {
+    const std::size_t messages = limits::flush_bytes / body.size() + 1;
+    for (std::size_t number = 0; number < messages; ++number) {
         REQUIRE(bench.router.send("peer", {body}) == SendStatus::sent);
     }
     CHECK(bench.router.peers().at(0).sent > 0);
-    CHECK(bench.turn_until([&] { return peer.read().size() == 30 * frame(0, body).size(); }));
+    CHECK(bench.turn_until([&] { return peer.read().size() == messages * frame(0, body).size(); }));
+}
+
+TEST_CASE("a peer in the process is sent to in smaller pieces", "[core][sockets]") {
+    RouterBench bench(Transport::inproc);
+    const auto dealer = bench.dealer("dealer");
+    REQUIRE(bench.turn_until([&] { return bench.router.peers().size() == 1; }));
+    const std::string body(10'000, 'x');
+    const std::size_t messages = limits::flush_bytes_in_process / body.size() + 1;
+    for (std::size_t number = 0; number < messages; ++number) {
+        REQUIRE(bench.router.send("dealer", {body}) == SendStatus::sent);
+    }
+    CHECK(bench.router.peers().at(0).sent > 0);
 }
 
 TEST_CASE("a closing router sends what is pending and knows nobody any more", "[core][sockets]") {
