@@ -163,6 +163,9 @@ Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const std::stri
     const std::uint64_t dropped_before = arrival.outbox->dropped();
     auto session = std::make_unique<Session>(context, std::move(arrival));
     ++sessions_seen;
+    if (session->stays_in_process()) {
+        segments.serve_other_cores();
+    }
     if (dialer == nullptr) {
         pending.add(*session);
     }

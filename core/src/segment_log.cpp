@@ -1,6 +1,7 @@
 #include "segment_log.hpp"
 
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -52,7 +53,14 @@ SegmentPool::~SegmentPool() {
 }
 
 SegmentRef SegmentPool::take(std::size_t bytes_min) {
-    return take_from(spare_, std::max(segment_bytes_, bytes_min));
+    const std::size_t capacity = std::max(segment_bytes_, bytes_min);
+    if (serves_other_cores_ && bytes_min <= limits::short_bytes_in_process) {
+        if (spare_.size() < round_min) {
+            return make(capacity);
+        }
+        std::rotate(spare_.begin(), spare_.begin() + 1, spare_.end());
+    }
+    return take_from(spare_, capacity);
 }
 
 SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
@@ -66,21 +74,24 @@ SegmentRef SegmentPool::take_medium(std::size_t bytes_min) {
 }
 
 SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
+    if (spare.empty() || spare.back()->capacity != capacity) {
+        return make(capacity);
+    }
+    std::unique_ptr<Segment> segment = std::move(spare.back());
+    spare.pop_back();
+    segment->used = 0;
+    return SegmentRef(segment.release());
+}
+
+SegmentRef SegmentPool::make(std::size_t capacity) {
     if (capacity > UINT32_MAX) {
         throw std::length_error("a message of " + std::to_string(capacity) + " bytes; under 4 GiB are allowed");
     }
-    std::unique_ptr<Segment> segment;
-    if (!spare.empty() && spare.back()->capacity == capacity) {
-        segment = std::move(spare.back());
-        spare.pop_back();
-    } else {
-        segment = std::make_unique<Segment>();
-        segment->capacity = static_cast<std::uint32_t>(capacity);
-        segment->pool = this;
-        segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity + segment_slack_bytes);
-        memory_bytes_ += capacity;
-    }
-    segment->used = 0;
+    auto segment = std::make_unique<Segment>();
+    segment->capacity = static_cast<std::uint32_t>(capacity);
+    segment->pool = this;
+    segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity + segment_slack_bytes);
+    memory_bytes_ += capacity;
     return SegmentRef(segment.release());
 }
 

@@ -90,7 +90,10 @@ class SegmentPool {
     SegmentPool(const SegmentPool&) = delete;
     SegmentPool& operator=(const SegmentPool&) = delete;
 
-    /// A segment of the usual size, or of `bytes_min` when that is more.
+    /// Other cores read from the segments: see limits::short_bytes_in_process.
+    void serve_other_cores() noexcept { serves_other_cores_ = true; }
+    /// A segment of the usual size, or of `bytes_min` when that is more: the one used last, which the cache still
+    /// holds, or for short messages to other cores the one that has rested longest.
     [[nodiscard]] SegmentRef take(std::size_t bytes_min);
     /// A segment of a few KiB when that is enough for `bytes_min`; otherwise as take().
     [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
@@ -110,17 +113,20 @@ class SegmentPool {
     friend class SegmentLog;
     using Spare = std::vector<std::unique_ptr<Segment>>;
     static constexpr std::size_t spare_max = 16;
+    static constexpr std::size_t round_min = 8;  // of the usual size 2 MiB: more than a core's own cache holds
     static constexpr std::size_t small_bytes = 4 * 1024;
     static constexpr std::size_t small_spare_max = 64;
     static constexpr std::size_t medium_bytes = 64 * 1024;
 
     [[nodiscard]] SegmentRef take_from(Spare& spare, std::size_t capacity);
+    [[nodiscard]] SegmentRef make(std::size_t capacity);
     void recycle(Segment* segment) noexcept;
 
     const std::size_t segment_bytes_;
     Spare spare_;
     Spare small_spare_;
     Spare medium_spare_;
+    bool serves_other_cores_ = false;
     std::size_t memory_bytes_ = 0;
     std::size_t held_bytes_ = 0;
 };

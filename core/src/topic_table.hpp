@@ -26,7 +26,7 @@ struct ReaderSet {
     std::vector<Session*> sessions;   // those of the publisher's own thread
     std::vector<LaneShare> lanes;     // those of other threads
     std::vector<Outbox*> outboxes;    // the sessions' and the lanes'
-    std::size_t flush_bytes = 0;      // written at once when so much has come together
+    std::size_t flush_bytes = 0;      // of long messages: written at once when so much has come together
     std::uint64_t begun_at = 0;       // PeerTable::flushes() when PublishLog::begin() was last needed
     std::uint64_t marked_at = 0;      // the same when the sessions were last marked
 };

@@ -17,7 +17,8 @@ using namespace telegate::test;
 namespace {
 
 constexpr std::uint64_t messages_per_round = 64;
-constexpr int rounds = 200;  // so that many segments are filled before it counts
+constexpr int rounds = 200;
+constexpr int rounds_before = 500;  // so that many segments are filled, and used again, before it counts
 
 Transport any_transport() {
     return GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
@@ -47,7 +48,7 @@ struct Line {
     [[nodiscard]] std::uint64_t allocations_in_rounds() const {
         MessageBatch batch;
         bool all = true;
-        for (int round = 0; round < rounds; ++round) {
+        for (int round = 0; round < rounds_before; ++round) {
             all = all && go_round(batch);
         }
         const std::uint64_t before = allocations();

@@ -89,8 +89,14 @@ inline constexpr unsigned cuts_per_message_max = 3;
 /// larger the piece, the faster a stream.
 inline constexpr std::size_t flush_bytes = 1024 * 1024;
 
-/// The same for peers in the process, which read the memory that was written: half of what may be lent.
+/// The same for long messages to peers in the process, which read the memory that was written: they find it in the
+/// cache.
 inline constexpr std::size_t flush_bytes_in_process = 256 * 1024;
+
+/// A longer message is long to peers in the process. Short ones are read byte by byte, and from another core's own
+/// cache that is slower than from the one that all cores share; so they go there in large pieces, through more memory
+/// than a core's own cache holds.
+inline constexpr std::size_t short_bytes_in_process = 1536;
 
 /// Bytes written to one session in one turn of the loop, so that a fast reader cannot starve the others.
 inline constexpr std::size_t write_bytes_per_turn = 4 * 1024 * 1024;

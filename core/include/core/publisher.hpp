@@ -34,8 +34,8 @@ struct PublisherOptions : SocketOptions {
     std::size_t subscriptions_max = limits::subscriptions_max;
     std::size_t subscriptions_per_peer_max = limits::subscriptions_per_peer_max;
     std::size_t subscription_bytes_per_peer_max = limits::subscription_bytes_per_peer_max;
-    /// Published bytes that are handed to the sockets at once instead of at the end of the turn; for subscribers in the
-    /// process never more than limits::flush_bytes_in_process.
+    /// Published bytes that are handed to the sockets at once instead of at the end of the turn; of long messages for
+    /// subscribers in the process never more than limits::flush_bytes_in_process.
     std::size_t flush_bytes = limits::flush_bytes;
     /// Threads that write to the subscribers, 1 to 64: the reactor's own, and those that the publisher starts. More pay
     /// when one core cannot write to all subscribers. Subscribers by tcp and ipc that come in are shared out, inproc

@@ -81,7 +81,7 @@ void InprocStream::ask_to_be_woken() {
     }
     // Half of what may be in flight, so that the peer is not met for every single piece.
     reclaim();
-    if (wants_writable_ && out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max))) {
+    if (wants_writable_ && out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max_))) {
         wake_myself();
     }
 }
@@ -116,7 +116,7 @@ void InprocStream::call_back() {
 bool InprocStream::can_write() noexcept {
     const std::uint64_t finished = out_.finished();
     in_flight_.release_before(finished);
-    return finished >= in_flight_.count_for_half(bytes_in_flight_max) || out_.is_reader_gone();
+    return finished >= in_flight_.count_for_half(bytes_in_flight_max_) || out_.is_reader_gone();
 }
 
 StreamWrite InprocStream::write(std::span<const StreamPart> parts) {
@@ -125,17 +125,20 @@ StreamWrite InprocStream::write(std::span<const StreamPart> parts) {
     if (out_.is_reader_gone()) {
         return {IoStatus::error, 0, EPIPE};
     }
+    std::size_t bytes = 0;
     std::size_t to_copy = 0;
     for (const StreamPart& part : parts) {
+        bytes += part.bytes;
         to_copy += part.segment == nullptr ? part.bytes : 0;
     }
+    bytes_in_flight_max_ = std::clamp(2 * bytes, bytes_in_flight_least, bytes_in_flight_most);
     Copies copies;
     if (to_copy > 0) {
         copies.block = std::make_shared_for_overwrite<std::byte[]>(to_copy);
     }
     std::size_t taken = 0;
     for (const StreamPart& part : parts) {
-        if (in_flight_.bytes() >= bytes_in_flight_max || !put(part, copies)) {
+        if (in_flight_.bytes() >= bytes_in_flight_max_ || !put(part, copies)) {
             break;
         }
         taken += part.bytes;

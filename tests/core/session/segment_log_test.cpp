@@ -2,7 +2,9 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,6 +117,27 @@ TEST_CASE("what readers let go of is freed, but for a few spare segments", "[cor
     CHECK(pool.memory_bytes() == 100 * segment_bytes);
     readers.clear();
     CHECK(pool.memory_bytes() <= 17 * segment_bytes);
+}
+
+TEST_CASE("short messages for other cores go round many segments, long ones stay in few", "[core][session][log]") {
+    constexpr std::size_t usual_bytes = 4096;
+    SegmentPool pool(usual_bytes);
+    pool.serve_other_cores();
+    SegmentLog log(pool);
+    std::vector<const Segment*> used;
+    for (std::size_t count = 0; count < 100; ++count) {
+        used.push_back(append(log, std::string(1536, 's')).segment);
+        append(log, std::string(1536, 's'));
+    }
+    const std::set<const Segment*> round(used.begin(), used.begin() + 8);
+    CHECK(round.size() == 8);
+    CHECK(std::equal(used.begin() + 8, used.end(), used.begin()));
+    CHECK(pool.memory_bytes() == 8 * usual_bytes);
+    const Segment* const filled = append(log, std::string(1537, 'l')).segment;
+    for (int count = 0; count < 100; ++count) {
+        append(log, std::string(1537, 'l'));
+        CHECK(append(log, std::string(1537, 'l')).segment == filled);
+    }
 }
 
 TEST_CASE("a segment is free only when its last reader has let go", "[core][session][log]") {

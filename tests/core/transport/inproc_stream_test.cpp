@@ -109,6 +109,22 @@ TEST_CASE("half a megabyte may be in flight, and segments are used again", "[cor
     CHECK(f.pool.memory_bytes() <= memory);
 }
 
+TEST_CASE("twice what was written last may be in flight, up to two megabytes", "[core][transport][inproc]") {
+    Fixture f;
+    const auto segments = GENERATE(std::size_t{10}, std::size_t{16}, std::size_t{50});
+    std::vector<StreamPart> parts;
+    std::vector<SegmentRef> keep;
+    for (std::size_t count = 0; count < segments; ++count) {
+        parts.push_back(f.add(std::string(segment_bytes, 'x')));
+        keep.emplace_back(parts.back().segment);
+    }
+    std::size_t bytes = 0;
+    while (f.pair.accepted->write(parts).status == IoStatus::ok) {
+        bytes = f.pair.accepted->unacknowledged_bytes();
+    }
+    CHECK(bytes == std::min<std::size_t>(2 * segments, 32) * segment_bytes);
+}
+
 TEST_CASE("one part may be larger than what may be in flight", "[core][transport][inproc]") {
     Fixture f;
     const std::string text = pattern(5'000'000);
