@@ -163,9 +163,6 @@ Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const std::stri
     const std::uint64_t dropped_before = arrival.outbox->dropped();
     auto session = std::make_unique<Session>(context, std::move(arrival));
     ++sessions_seen;
-    if (session->stays_in_process()) {
-        segments.serve_other_cores();
-    }
     if (dialer == nullptr) {
         pending.add(*session);
     }
@@ -174,6 +171,9 @@ Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const std::stri
     sessions.push_back(std::move(session));
     if (!std::exchange(ticking, true)) {
         tick_alarm.set(tick_time);
+    }
+    if (sessions.back()->stays_in_process()) {
+        segments.add_reader_in_process();
     }
     return *sessions.back();
 }
@@ -271,6 +271,9 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     notes.pop_back();
     pending.remove(session);
     dirty.forget(session);
+    if (session.stays_in_process()) {
+        segments.remove_reader_in_process();
+    }
     const PeerStatus status = session.status();
     count_ended(session, note, status);
     // First, so that the monitor finds a socket that knows it no more.

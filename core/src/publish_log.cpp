@@ -34,8 +34,9 @@ void PublishLog::send(Topic& topic, std::string_view payload) {
     }
     tail_.settle();
     zmtp::write_frame_header(room_ + topic.frame.size(), 0, payload.size());
-    give(topic.frame.size() + payload_header_bytes_ + payload.size());
-    const bool is_short = payload.size() <= limits::short_bytes_in_process;
+    const std::size_t bytes = topic.frame.size() + payload_header_bytes_ + payload.size();
+    give(bytes);
+    const bool is_short = bytes <= limits::short_bytes_in_process;
     const std::size_t flush_bytes = is_short ? options_.flush_bytes : topic.readers->flush_bytes;
     if (unflushed_bytes_ >= flush_bytes) {
         peers_.flush();

@@ -29,7 +29,9 @@ struct RouteContext {
     PeerTable& table;
     const std::uint64_t& flushes;
     const std::size_t backlog_bytes_max;  // waiting for one peer
-    const std::size_t flush_bytes;        // written at once; far less than may wait, so that the peer need not run dry
+    /// Written at once when so much has come together: a quarter of what may wait, so that there is room again long
+    /// before it is needed. When little may wait, room is made only at the end of the turn.
+    const std::size_t flush_bytes;
 };
 
 /// The way to one peer of a Router or Dealer: what waits for it, and its session while there is one.

@@ -38,7 +38,7 @@ void SegmentHold::reset() noexcept {
 }
 
 SegmentPool::SegmentPool(std::size_t segment_bytes) : segment_bytes_(segment_bytes) {
-    spare_.reserve(spare_max);
+    spare_.reserve(spare_max + round_min);
     small_spare_.reserve(small_spare_max);
     medium_spare_.reserve(spare_max);
 }
@@ -54,13 +54,15 @@ SegmentPool::~SegmentPool() {
 
 SegmentRef SegmentPool::take(std::size_t bytes_min) {
     const std::size_t capacity = std::max(segment_bytes_, bytes_min);
-    if (serves_other_cores_ && bytes_min <= limits::short_bytes_in_process) {
-        if (spare_.size() < round_min) {
-            return make(capacity);
-        }
+    if (readers_in_process_ == 0 || bytes_min > limits::short_bytes_in_process) {
+        return take_from(spare_, capacity);
+    }
+    if (spare_.size() >= round_min) {
         std::rotate(spare_.begin(), spare_.begin() + 1, spare_.end());
     }
-    return take_from(spare_, capacity);
+    SegmentRef segment = spare_.size() < round_min ? make(capacity) : take_from(spare_, capacity);
+    segment->goes_round = true;
+    return segment;
 }
 
 SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
@@ -80,6 +82,7 @@ SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
     std::unique_ptr<Segment> segment = std::move(spare.back());
     spare.pop_back();
     segment->used = 0;
+    segment->goes_round = false;
     return SegmentRef(segment.release());
 }
 
@@ -114,7 +117,8 @@ void SegmentPool::recycle(Segment* segment) noexcept {
         return;
     }
     // No push_back allocates: there is room since construction.
-    if (owned->capacity == segment_bytes_ && spare_.size() < spare_max) {
+    const std::size_t spares = readers_in_process_ == 0 ? spare_max : spare_max + round_min;
+    if (owned->capacity == segment_bytes_ && spare_.size() < spares) {
         return spare_.push_back(std::move(owned));
     }
     if (owned->capacity == small_bytes && small_spare_.size() < small_spare_max) {
@@ -128,7 +132,7 @@ void SegmentPool::recycle(Segment* segment) noexcept {
 
 void SegmentLog::open_segment(std::size_t bytes_min) {
     const std::size_t before = current_.get() == nullptr ? 0 : current_->capacity;
-    current_.reset();  // first, so that a segment nobody reads is the one taken next
+    current_.reset();  // first, so that a segment nobody reads can be taken again
     if (first_ == First::usual || before > SegmentPool::small_bytes) {
         current_ = pool_.take(bytes_min);
     } else {

@@ -27,6 +27,7 @@ struct Segment {
     SegmentPool* pool = nullptr;
     std::shared_ptr<std::byte[]> bytes;  // shared only where another thread may still read after the pool has gone
     bool left_behind = false;            // another thread may still use it: never to be written again
+    bool goes_round = false;             // filled with short messages that another thread reads
 };
 
 /// Keeps a segment alive.
@@ -80,7 +81,8 @@ struct Slice {
 
 /// Segments that nobody refers to any more, kept for the logs of one socket. Outlives them and all their readers.
 ///
-/// Threads: one. Limits: keeps spare_max segments of the usual size, as many medium and small_spare_max small ones.
+/// Threads: one. Limits: keeps spare_max segments of the usual size, round_min more with readers in the process,
+/// as many medium and small_spare_max small ones.
 /// Failure: those that take a segment may throw std::bad_alloc, and std::length_error from 4 GiB.
 class SegmentPool {
   public:
@@ -90,10 +92,12 @@ class SegmentPool {
     SegmentPool(const SegmentPool&) = delete;
     SegmentPool& operator=(const SegmentPool&) = delete;
 
-    /// Other cores read from the segments: see limits::short_bytes_in_process.
-    void serve_other_cores() noexcept { serves_other_cores_ = true; }
+    /// One more, or one less, who reads the segments in memory, on a thread of his own as a rule.
+    void add_reader_in_process() noexcept { ++readers_in_process_; }
+    void remove_reader_in_process() noexcept { --readers_in_process_; }
     /// A segment of the usual size, or of `bytes_min` when that is more: the one used last, which the cache still
-    /// holds, or for short messages to other cores the one that has rested longest.
+    /// holds. For short messages with readers in the process, the one that has rested longest of many: see
+    /// limits::short_bytes_in_process.
     [[nodiscard]] SegmentRef take(std::size_t bytes_min);
     /// A segment of a few KiB when that is enough for `bytes_min`; otherwise as take().
     [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
@@ -113,7 +117,7 @@ class SegmentPool {
     friend class SegmentLog;
     using Spare = std::vector<std::unique_ptr<Segment>>;
     static constexpr std::size_t spare_max = 16;
-    static constexpr std::size_t round_min = 8;  // of the usual size 2 MiB: more than a core's own cache holds
+    static constexpr std::size_t round_min = 8;  // of the usual size 2 MiB: more than most cores' own caches hold
     static constexpr std::size_t small_bytes = 4 * 1024;
     static constexpr std::size_t small_spare_max = 64;
     static constexpr std::size_t medium_bytes = 64 * 1024;
@@ -126,7 +130,7 @@ class SegmentPool {
     Spare spare_;
     Spare small_spare_;
     Spare medium_spare_;
-    bool serves_other_cores_ = false;
+    std::size_t readers_in_process_ = 0;
     std::size_t memory_bytes_ = 0;
     std::size_t held_bytes_ = 0;
 };

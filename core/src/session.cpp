@@ -10,13 +10,6 @@ namespace telegate {
 
 using namespace std::chrono;
 
-namespace {
-
-/// What a peer sent before it was lost waits this long for the owner to take it. Without end, an owner that waits for
-/// room before it takes more would wait for ever.
-
-}  // namespace
-
 Session::Session(SessionContext& context, Arrival arrival)
     : context_(context),
       stream_(std::move(arrival.stream)),

@@ -93,9 +93,9 @@ inline constexpr std::size_t flush_bytes = 1024 * 1024;
 /// cache.
 inline constexpr std::size_t flush_bytes_in_process = 256 * 1024;
 
-/// A longer message is long to peers in the process. Short ones are read byte by byte, and from another core's own
-/// cache that is slower than from the one that all cores share; so they go there in large pieces, through more memory
-/// than a core's own cache holds.
+/// On the wire; a longer message is long to peers in the process. Short ones are read byte by byte, and from another
+/// core's own cache that is slower than from the one that all cores share; so they go there in large pieces, through
+/// more memory than most cores' own caches hold.
 inline constexpr std::size_t short_bytes_in_process = 1536;
 
 /// Bytes written to one session in one turn of the loop, so that a fast reader cannot starve the others.

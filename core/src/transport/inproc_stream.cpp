@@ -125,19 +125,18 @@ StreamWrite InprocStream::write(std::span<const StreamPart> parts) {
     if (out_.is_reader_gone()) {
         return {IoStatus::error, 0, EPIPE};
     }
-    std::size_t bytes = 0;
     std::size_t to_copy = 0;
     for (const StreamPart& part : parts) {
-        bytes += part.bytes;
         to_copy += part.segment == nullptr ? part.bytes : 0;
     }
-    bytes_in_flight_max_ = std::clamp(2 * bytes, bytes_in_flight_least, bytes_in_flight_most);
     Copies copies;
     if (to_copy > 0) {
         copies.block = std::make_shared_for_overwrite<std::byte[]>(to_copy);
     }
     std::size_t taken = 0;
     for (const StreamPart& part : parts) {
+        const bool goes_round = part.segment != nullptr && part.segment->goes_round;
+        bytes_in_flight_max_ = goes_round ? bytes_in_flight_round : bytes_in_flight;
         if (in_flight_.bytes() >= bytes_in_flight_max_ || !put(part, copies)) {
             break;
         }
@@ -200,7 +199,7 @@ StreamRead InprocStream::read(Input& input) {
         std::span(const_cast<std::byte*>(piece->data), piece->bytes).subspan(front_read_);
     if (input.unread().empty()) {
         input.lend(bytes);
-        lent_bytes_ = bytes.size();
+        lent_bytes_ = piece->bytes;
         front_read_ = 0;
         in_.take();
         return {IoStatus::ok, bytes.size(), 0, in_.front() != nullptr};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "busy_polls.hpp"
+#include "core/limits.hpp"
 #include "core/reactor.hpp"
 #include "transport/inproc_in_flight.hpp"
 #include "transport/inproc_link.hpp"
@@ -18,7 +19,8 @@ namespace telegate::transport {
 /// own memory, and says when it is done.
 ///
 /// Threads: the reactor's; the other end may live on another one.
-/// Limits:  inproc_parts_max pieces, and about twice what was written last, of bytes that the peer is not done with.
+/// Limits:  inproc_parts_max pieces, and about 512 KiB, or 2 MiB of segments that go round, of bytes that the peer is
+///          not done with. One part may go beyond that, however large.
 /// Failure: as Stream; EPIPE when the peer has gone.
 class InprocStream final : public Stream, private BusyPolled {
   public:
@@ -52,10 +54,9 @@ class InprocStream final : public Stream, private BusyPolled {
         bool gone = false;
     };
 
-    /// Twice what is written in one go, so that we write one half while the peer reads the other, but within these.
-    /// Small, so that segments are used again while they are in the cache. One part may go beyond it, however large.
-    static constexpr std::size_t bytes_in_flight_least = 512 * 1024;
-    static constexpr std::size_t bytes_in_flight_most = 2 * 1024 * 1024;
+    /// Twice what is flushed at once, so that we write one half while the peer reads the other.
+    static constexpr std::size_t bytes_in_flight = 2 * limits::flush_bytes_in_process;
+    static constexpr std::size_t bytes_in_flight_round = 2 * limits::flush_bytes;
 
     /// A sleep that was as short is mostly the time it takes to wake; then the next wait begins with looking.
     static constexpr std::chrono::microseconds waits_worth_polling{100};
@@ -79,7 +80,7 @@ class InprocStream final : public Stream, private BusyPolled {
     [[nodiscard]] bool can_read() noexcept { return in_.front() != nullptr || in_.has_ended(); }
     [[nodiscard]] bool can_write() noexcept;
     /// Whether the writer may have to wait for the piece that our reader looks at, which only a read gives back.
-    [[nodiscard]] bool holds_up_writer() const noexcept { return lent_bytes_ > bytes_in_flight_least / 2; }
+    [[nodiscard]] bool holds_up_writer() const noexcept { return lent_bytes_ > bytes_in_flight / 2; }
     [[nodiscard]] bool put(const StreamPart& part, Copies& copies);
     void give_back() noexcept;
 
@@ -89,9 +90,9 @@ class InprocStream final : public Stream, private BusyPolled {
     PieceRing& out_;
     PieceRing& in_;
     mutable InprocInFlight in_flight_;
-    std::size_t bytes_in_flight_max_ = bytes_in_flight_least;
-    std::size_t front_read_ = 0;  // bytes of the oldest piece that were copied already
-    std::size_t lent_bytes_ = 0;  // of the piece that the input looks at
+    std::size_t bytes_in_flight_max_ = bytes_in_flight;  // for the part offered last
+    std::size_t front_read_ = 0;                         // bytes of the oldest piece that were copied already
+    std::size_t lent_bytes_ = 0;                         // of the piece that the input looks at
     bool wants_readable_ = false;
     bool wants_writable_ = false;
     bool is_polled_ = false;   // by the loop, before it sleeps

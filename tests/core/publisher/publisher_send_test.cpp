@@ -1,5 +1,7 @@
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
+#include "support/socket_harness.hpp"
+#include "support/stream_pair.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -49,6 +51,28 @@ TEST_CASE("a sender that never turns the loop still works with large writes", "[
         }
     }
     CHECK(sent == 100);
+}
+
+TEST_CASE("much that is published in one turn does not wait for its end", "[core][publisher][send]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    Bench bench;
+    Publisher publisher(bench.reactor, {});
+    Subscriber subscriber(bench.reactor, {});
+    subscriber.subscribe("t");
+    subscriber.connect(publisher.bind(fresh_endpoint(transport, bench.scratch.path())));
+    const TopicId topic = publisher.intern("t");
+    REQUIRE(bench.turn_until([&] { return publisher.wanted(topic); }));
+    const std::size_t message_bytes = limits::short_bytes_in_process + GENERATE(std::size_t{0}, std::size_t{1});
+    const bool is_long_in_process = transport == Transport::inproc && message_bytes > limits::short_bytes_in_process;
+    const std::size_t flush_bytes = is_long_in_process ? limits::flush_bytes_in_process : limits::flush_bytes;
+    const std::string payload(message_bytes - message("t", std::string(300, 'x')).size() + 300, 'x');
+    const std::size_t messages = (flush_bytes - 1) / message_bytes;
+    for (std::size_t number = 0; number < messages; ++number) {
+        publisher.send(topic, payload);
+    }
+    CHECK(publisher.subscribers().at(0).sent == 0);
+    publisher.send(topic, payload);
+    CHECK(publisher.subscribers().at(0).sent == messages + 1);
 }
 
 TEST_CASE("a small backlog is no reason to lose what a fast subscriber could have had", "[core][publisher][send]") {

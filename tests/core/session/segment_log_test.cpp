@@ -119,10 +119,11 @@ TEST_CASE("what readers let go of is freed, but for a few spare segments", "[cor
     CHECK(pool.memory_bytes() <= 17 * segment_bytes);
 }
 
-TEST_CASE("short messages for other cores go round many segments, long ones stay in few", "[core][session][log]") {
+TEST_CASE("short messages for readers in the process go round many segments, long ones stay in few",
+          "[core][session][log]") {
     constexpr std::size_t usual_bytes = 4096;
     SegmentPool pool(usual_bytes);
-    pool.serve_other_cores();
+    pool.add_reader_in_process();
     SegmentLog log(pool);
     std::vector<const Segment*> used;
     for (std::size_t count = 0; count < 100; ++count) {
@@ -137,6 +138,11 @@ TEST_CASE("short messages for other cores go round many segments, long ones stay
     for (int count = 0; count < 100; ++count) {
         append(log, std::string(1537, 'l'));
         CHECK(append(log, std::string(1537, 'l')).segment == filled);
+    }
+    pool.remove_reader_in_process();
+    for (int count = 0; count < 100; ++count) {
+        append(log, std::string(1536, 's'));
+        CHECK(append(log, std::string(1536, 's')).segment == filled);
     }
 }
 

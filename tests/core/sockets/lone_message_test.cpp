@@ -7,8 +7,9 @@
 using namespace telegate;
 using namespace telegate::test;
 
-// Whatever came before, a message that is sent alone is with the peer's side of the connection after one turn of the
-// sender's loop: in the kernel, or in the ring of an inproc link. The peer's loop is turned only then.
+// Whatever came before, unless the connection is full, a message that is sent alone is with the peer's side of the
+// connection after one turn of the sender's loop: in the kernel, or in the ring of an inproc link. The peer's loop is
+// turned only then.
 
 namespace {
 

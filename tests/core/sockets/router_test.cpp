@@ -1,49 +1,10 @@
-#include "socket_bench.hpp"
+#include "router_bench.hpp"
+#include "zmtp/frame.hpp"
 
 #include <memory>
 
 using namespace telegate;
 using namespace telegate::test;
-
-namespace {
-
-/// A router, bound.
-class RouterBench : public Bench {
-  public:
-    explicit RouterBench(Transport transport = Transport::ipc, SocketOptions options = {})
-        : router(reactor, std::move(options)), inbox(router) {
-        router.set_monitor(events.handler());
-        endpoint = router.bind(fresh_endpoint(transport, scratch.path()));
-    }
-    RawSession raw(std::string_view type, std::string_view identity, int receive_buffer_bytes = 0) {
-        const std::size_t before = events.count(MonitorEventKind::handshake_done);
-        RawSession session(*this, endpoint, greeting() + ready(type, identity), hello_of("ROUTER"),
-                           receive_buffer_bytes);
-        REQUIRE(turn_until([&] { return events.count(MonitorEventKind::handshake_done) > before; }));
-        return session;
-    }
-    std::unique_ptr<Dealer> dealer(std::string identity) {
-        auto made = std::make_unique<Dealer>(reactor, impatient(std::move(identity)));
-        made->connect(endpoint);
-        return made;
-    }
-    bool reads(RawSession& peer, const std::string& expected) {
-        return turn_until([&] { return peer.read() == expected; });
-    }
-    bool is_cut(RawPeer& peer) {
-        return turn_until([&] {
-            peer.read();
-            return peer.at_end();
-        });
-    }
-
-    EventLog events;
-    Router router;
-    Inbox<Router> inbox;
-    Endpoint endpoint;
-};
-
-}  // namespace
 
 TEST_CASE("each dealer is known by its identity and gets what is sent to it", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
@@ -278,26 +239,23 @@ TEST_CASE("flush hands over at once what was sent", "[core][sockets]") {
 }
 
 TEST_CASE("much that is sent in one turn does not wait for its end", "[core][sockets]") {
-    RouterBench bench;
-    RawSession peer = bench.raw("DEALER", "peer");
-    const std::string body(10'000, 'x');
-    const std::size_t messages = limits::flush_bytes / body.size() + 1;
-    for (std::size_t number = 0; number < messages; ++number) {
-        REQUIRE(bench.router.send("peer", {body}) == SendStatus::sent);
-    }
-    CHECK(bench.router.peers().at(0).sent > 0);
-    CHECK(bench.turn_until([&] { return peer.read().size() == messages * frame(0, body).size(); }));
-}
-
-TEST_CASE("a peer in the process is sent to in smaller pieces", "[core][sockets]") {
-    RouterBench bench(Transport::inproc);
+    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    RouterBench bench(transport);
     const auto dealer = bench.dealer("dealer");
     REQUIRE(bench.turn_until([&] { return bench.router.peers().size() == 1; }));
-    const std::string body(10'000, 'x');
-    const std::size_t messages = limits::flush_bytes_in_process / body.size() + 1;
-    for (std::size_t number = 0; number < messages; ++number) {
+    const std::size_t frame_bytes = limits::short_bytes_in_process + GENERATE(std::size_t{0}, std::size_t{1});
+    const bool is_long_in_process = transport == Transport::inproc && frame_bytes > limits::short_bytes_in_process;
+    const std::size_t flush_bytes = is_long_in_process ? limits::flush_bytes_in_process : limits::flush_bytes;
+    const std::string body(frame_bytes - zmtp::frame_header_bytes_max, 'x');
+    const auto send = [&] {
         REQUIRE(bench.router.send("dealer", {body}) == SendStatus::sent);
+    };
+    const std::size_t messages = (flush_bytes - 1) / frame_bytes;
+    for (std::size_t number = 0; number < messages; ++number) {
+        send();
     }
+    CHECK(bench.router.peers().at(0).sent == 0);
+    send();
     CHECK(bench.router.peers().at(0).sent > 0);
 }
 

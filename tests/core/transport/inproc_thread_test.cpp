@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -24,6 +25,7 @@ class Talker {
           seed_(seed),
           text_(pattern(251 * 400)),
           to_send_(bytes) {
+        pool_.add_reader_in_process();
         stream_->watch([this] { read(); }, [this] { write(); });
         stream_->wait_readable();
         stream_->wait_writable();
@@ -49,9 +51,10 @@ class Talker {
   private:
     unsigned next(unsigned below) { return (seed_ = seed_ * 1103515245 + 12345) / 65536 % below; }
 
-    StreamPart make_part() {
-        const std::size_t bytes = std::min<std::size_t>(to_send_ - sent_, 1 + next(next(4) == 0 ? 90'000 : 300));
-        const char* text = text_.data() + sent_ % 251;
+    /// Of what comes at `position`.
+    StreamPart make_part(std::size_t position) {
+        const std::size_t bytes = std::min<std::size_t>(to_send_ - position, 1 + next(next(4) == 0 ? 90'000 : 300));
+        const char* text = text_.data() + position % 251;
         if (next(3) == 0) {
             return {reinterpret_cast<const std::byte*>(text), bytes, nullptr};
         }
@@ -60,10 +63,24 @@ class Talker {
         return {slice.segment->bytes.get() + slice.begin, bytes, slice.segment};
     }
 
+    /// One part, or many together.
+    void make_parts() {
+        parts_.clear();
+        std::size_t position = sent_;
+        for (unsigned left = next(3) == 0 ? 1 + next(64) : 1; left > 0 && position < to_send_; --left) {
+            parts_.push_back(make_part(position));
+            position += parts_.back().bytes;
+            if (parts_.back().segment != nullptr) {
+                segments_.emplace_back(parts_.back().segment);
+            }
+        }
+    }
+
     void write() {
         for (int count = 0; count < 50 && !is_sent() && !has_failed; ++count) {
-            const StreamPart part = make_part();
-            const StreamWrite result = stream_->write({&part, 1});
+            make_parts();
+            const StreamWrite result = stream_->write(parts_);
+            segments_.clear();
             sent_ += result.bytes;
             has_failed = result.status == IoStatus::error;
             if (result.status == IoStatus::would_block) {
@@ -108,6 +125,8 @@ class Talker {
     Reactor& reactor_;
     SegmentPool pool_{32 * 1024};
     SegmentLog log_{pool_};
+    std::vector<StreamPart> parts_;
+    std::vector<SegmentRef> segments_;  // of these, until they are written
     BufferPool buffers_{4096};
     std::unique_ptr<Stream> stream_;
     Input input_;
