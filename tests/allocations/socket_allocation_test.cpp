@@ -1,3 +1,4 @@
+#include "core/limits.hpp"
 #include "counted_malloc.hpp"
 #include "support/catch.hpp"
 #include "support/socket_harness.hpp"
@@ -16,9 +17,12 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::uint64_t messages_per_round = 64;
-constexpr int rounds = 200;
-constexpr int rounds_before = 500;  // so that many segments are filled, and used again, before it counts
+/// What is sent again and again.
+struct Rounds {
+    std::uint64_t messages = 64;  // in each
+    int counted = 200;
+    int before = 500;  // so that many segments are filled, and used again, before it counts
+};
 
 Transport any_transport() {
     return GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
@@ -27,32 +31,45 @@ std::string any_payload() {
     return std::string(GENERATE(std::size_t{100}, std::size_t{1024}), 'p');
 }
 
+/// Messages that come alone, or so many that they go to the kernel or the peer in the middle of a turn of the loop.
+struct Burst {
+    std::size_t size;
+    Rounds rounds;
+};
+Burst any_burst() {
+    constexpr std::size_t bytes = 2 * limits::flush_bytes;
+    const auto size = GENERATE(std::size_t{1024}, std::size_t{8 * 1024}, std::size_t{64 * 1024});
+    const bool single = GENERATE(false, true);
+    return single ? Burst{size, {1, 1000, 5000}} : Burst{size, {bytes / size, 40, 60}};
+}
+
 /// Sends a few messages and receives all that come of it, again and again.
 struct Line {
     Bench& bench;
     std::function<void()> send;                           // one message
     std::function<std::uint64_t(MessageBatch&)> receive;  // what there is; how many messages
     std::uint64_t copies = 1;                             // that come of one message
+    Rounds rounds = {};
 
     bool go_round(MessageBatch& batch) const {
-        for (std::uint64_t number = 0; number < messages_per_round; ++number) {
+        for (std::uint64_t number = 0; number < rounds.messages; ++number) {
             send();
         }
         std::uint64_t received = 0;
         return bench.turn_until([&] {
             received += receive(batch);
-            return received == copies * messages_per_round;
+            return received == copies * rounds.messages;
         });
     }
     /// Allocations in many rounds that come after many others.
     [[nodiscard]] std::uint64_t allocations_in_rounds() const {
         MessageBatch batch;
         bool all = true;
-        for (int round = 0; round < rounds_before; ++round) {
+        for (int round = 0; round < rounds.before; ++round) {
             all = all && go_round(batch);
         }
         const std::uint64_t before = allocations();
-        for (int round = 0; round < rounds; ++round) {
+        for (int round = 0; round < rounds.counted; ++round) {
             all = all && go_round(batch);
         }
         const std::uint64_t after = allocations();
@@ -133,6 +150,23 @@ TEST_CASE("publishing and receiving allocates nothing", "[core][allocations]") {
     CHECK(line.allocations_in_rounds() == 0);
 }
 
+TEST_CASE("publishing one message or a burst in a turn allocates nothing", "[core][allocations]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::inproc);
+    const Burst burst = any_burst();
+    const std::string payload(burst.size, 'p');
+    Bench bench;
+    Publisher publisher(bench.reactor, {});
+    Subscriber subscriber(bench.reactor, {});
+    subscriber.subscribe("topic");
+    subscriber.connect(publisher.bind(fresh_endpoint(transport, bench.scratch.path())));
+    const TopicId topic = publisher.intern("topic");
+    REQUIRE(bench.turn_until([&] { return publisher.wanted(topic); }));
+    const Line line{bench, [&] { publisher.send(topic, payload); },
+                    [&](MessageBatch& batch) { return receive_from(subscriber, batch); }, 1, burst.rounds};
+    CAPTURE(static_cast<int>(transport), burst.size, burst.rounds.messages);
+    CHECK(line.allocations_in_rounds() == 0);
+}
+
 TEST_CASE("publishing several topics to several subscribers allocates nothing", "[core][allocations]") {
     const Transport transport = any_transport();
     const std::string payload = any_payload();
@@ -171,6 +205,21 @@ TEST_CASE("sending to a peer and receiving allocates nothing", "[core][allocatio
         [&](MessageBatch& batch) {
             return receive_from(receiver, batch);
         }};
+    CHECK(line.allocations_in_rounds() == 0);
+}
+
+TEST_CASE("sending a peer one message or a burst in a turn allocates nothing", "[core][allocations]") {
+    const Transport transport = GENERATE(Transport::tcp, Transport::inproc);
+    const Burst burst = any_burst();
+    const std::string payload(burst.size, 'p');
+    Bench bench;
+    Router router(bench.reactor, {});
+    Router receiver(bench.reactor, named("receiver"));
+    receiver.connect(router.bind(fresh_endpoint(transport, bench.scratch.path())));
+    REQUIRE(bench.turn_until([&] { return router.peers().size() == 1; }));
+    const Line line{bench, [&] { (void)router.send("receiver", {payload}); },
+                    [&](MessageBatch& batch) { return receive_from(receiver, batch); }, 1, burst.rounds};
+    CAPTURE(static_cast<int>(transport), burst.size, burst.rounds.messages);
     CHECK(line.allocations_in_rounds() == 0);
 }
 

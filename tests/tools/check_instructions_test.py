@@ -10,15 +10,20 @@ import unittest
 from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools/check_instructions.py"
-CELLS = [f"{pattern} {transport}" for pattern in ("pubsub", "router") for transport in ("tcp", "inproc")]
+CELLS = [f"{pattern} {transport}" for pattern in ("pubsub", "router") for transport in ("tcp", "inproc")] + [
+    "fanout tcp"]
 
-# Counts `all` or `send` instructions for each message, and 1,000,000 for start and end; leaves its environment in a
-# file.
+# Counts `all`, `send` or `receive` instructions for each message, and 1,000,000 for start and end; leaves its
+# environment and its arguments in a file.
 VALGRIND = """#!/bin/sh
 export -p >> {log}
+echo "arguments: $*" >> {log}
 per_message={all}
 for word; do
-  case $word in --toggle-collect=*) per_message={send} ;; esac
+  case $word in
+    --toggle-collect=*send_all*) per_message={send} ;;
+    --toggle-collect=*receive_all*) per_message={receive} ;;
+  esac
   [ "$before" = --messages ] && count=$word
   before=$word
 done
@@ -35,7 +40,7 @@ class Guard(unittest.TestCase):
         self.folder = Path(self.scratch.name)
         self.figures = self.folder / "figures.txt"
         self.log = self.folder / "log"
-        self.set_counts(200, 60)
+        self.set_counts(200, 60, 120)
 
     def make_program(self, name, text):
         path = self.folder / name
@@ -43,9 +48,9 @@ class Guard(unittest.TestCase):
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
-    def set_counts(self, for_all, for_send, build="Release", code=0):
-        self.make_program("valgrind", VALGRIND.format(log=self.log, all=for_all, send=for_send, build=build,
-                                                      code=code))
+    def set_counts(self, for_all, for_send, for_receive, build="Release", code=0):
+        self.make_program("valgrind", VALGRIND.format(log=self.log, all=for_all, send=for_send, receive=for_receive,
+                                                      build=build, code=code))
 
     def check(self, *arguments, path=None, perf_tool="/bin/true"):
         return subprocess.run(
@@ -60,36 +65,45 @@ class Guard(unittest.TestCase):
         self.record()
         lines = self.figures.read_text(encoding="utf-8").splitlines()
         self.assertEqual(lines[1:], ["# C; Release; -O3"] + [f"{cell} {what}" for cell in CELLS
-                                                            for what in ("all 200.00", "send 60.00")])
+                                                            for what in ("all 200.00", "send 60.00",
+                                                                         "receive 120.00")])
         result = self.check()
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertEqual(result.stdout.count("+0.00 %"), 8)
+        self.assertEqual(result.stdout.count("+0.00 %"), 15)
 
     def test_more_than_five_percent_dearer_fails_and_names_what(self):
         self.record()
-        self.set_counts(211, 60)
+        self.set_counts(211, 60, 120)
         result = self.check()
         self.assertEqual(result.returncode, 1)
         self.assertIn("more than 5 % dearer: pubsub tcp all, pubsub inproc all, router tcp all", result.stderr)
-        self.assertNotIn("send,", result.stderr)
+        self.assertNotIn("send", result.stderr)
+        self.assertNotIn("receive", result.stderr)
 
     def test_a_dearer_call_fails_though_the_sum_does_not(self):
         self.record()
-        self.set_counts(204, 64)
-        result = self.check()
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("pubsub tcp send", result.stderr)
+        for counts, what in (((204, 64, 120), "send"), ((208, 60, 127), "receive")):
+            self.set_counts(*counts)
+            result = self.check()
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("dearer: " + ", ".join(f"{cell} {what}" for cell in CELLS), result.stderr)
+
+    def test_a_fan_out_has_eight_subscribers_and_nothing_else_has(self):
+        self.record()
+        runs = [line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("arguments: ")]
+        self.assertEqual(sum("--pattern pubsub --subscribers 8 --transport tcp" in run for run in runs), 6)
+        self.assertEqual(sum("--subscribers" in run for run in runs), 6)
 
     def test_five_percent_are_tolerated(self):
         self.record()
-        for counts in ((209, 62), (191, 58)):
+        for counts in ((209, 62, 125), (191, 58, 115)):
             self.set_counts(*counts)
             result = self.check()
             self.assertEqual((result.returncode, "Record" in result.stdout), (0, False))
 
     def test_more_than_five_percent_cheaper_asks_to_record_it(self):
         self.record()
-        self.set_counts(180, 60)
+        self.set_counts(180, 60, 120)
         result = self.check()
         self.assertEqual(result.returncode, 0)
         self.assertIn("cheaper: pubsub tcp all", result.stdout)
@@ -97,7 +111,7 @@ class Guard(unittest.TestCase):
 
     def test_another_build_is_told_where_the_figures_differ(self):
         self.record()
-        self.set_counts(250, 60, build="Debug")
+        self.set_counts(250, 60, 120, build="Debug")
         self.assertIn("The figures are of another build: C; Release; -O3; this one is C; Debug; -O3.",
                       self.check().stdout)
 
@@ -128,25 +142,26 @@ class Guard(unittest.TestCase):
     def test_a_missing_or_broken_figure_is_said(self):
         self.record()
         lines = self.figures.read_text(encoding="utf-8").splitlines()
-        for changed, complaint in ((lines[:-1], "nothing is recorded for router inproc send"),
-                                   (lines[:-1] + ["router inproc send many"], "not a figure: router inproc send many")):
+        for changed, complaint in ((lines[:-1], "nothing is recorded for fanout tcp receive"),
+                                   (lines[:-1] + ["fanout tcp receive many"], "not a figure: fanout tcp receive many")):
             self.figures.write_text("\n".join(changed), encoding="utf-8")
             result = self.check()
             self.assertEqual(result.returncode, 66)
             self.assertIn(complaint, result.stderr)
 
     def test_a_run_that_fails_is_shown(self):
-        self.set_counts(200, 60, code=70)
+        self.set_counts(200, 60, 120, code=70)
         result = self.check("--record")
         self.assertEqual(result.returncode, 66)
         self.assertIn("pubsub over tcp failed", result.stderr)
         self.assertFalse(self.figures.exists())
 
     def test_a_function_that_is_not_there_is_no_figure(self):
-        self.set_counts(200, 0)
-        result = self.check("--record")
-        self.assertEqual(result.returncode, 66)
-        self.assertIn("nothing was counted in *send_all*", result.stderr)
+        for counts, function in (((200, 0, 120), "*send_all*"), ((200, 60, 0), "*receive_all*")):
+            self.set_counts(*counts)
+            result = self.check("--record")
+            self.assertEqual(result.returncode, 66)
+            self.assertIn(f"nothing was counted in {function}", result.stderr)
 
 
 if __name__ == "__main__":

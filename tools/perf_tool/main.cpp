@@ -23,7 +23,7 @@ Command::Action describe_latency_command(CLI::App& options) {
 constexpr std::array<Command, 6> commands{{
     {"queue", "Samples through the queue between two threads, beside a mutex queue", describe_queue_command},
     {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
-    {"monitor", "Messages between two sockets of one thread, with and without a monitor", describe_monitor_command},
+    {"monitor", "Messages between sockets of one thread, with and without a monitor", describe_monitor_command},
     {"transport", "Messages from one socket to another, beside libzmq and bare sockets", describe_transport_command},
     {"fanout", "One publisher, many subscribers, beside libzmq and bare sockets", describe_fanout_command},
     {"latency", "Round trips of single messages, beside libzmq and bare sockets", describe_latency_command},
