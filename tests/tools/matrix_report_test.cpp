@@ -134,7 +134,8 @@ TEST_CASE("the text names the machine, the build and the parameters", "[tools][m
     const std::string text = printed(print_matrix_text, sample());
     CHECK_THAT(text, Contains("perf_tool transport\n"));
     CHECK_THAT(text, Contains("\n  libzmq       4.3.5\n"));
-    for (const char* fact : {"processor", "cores", "system", "compiler", "build", "flags", "version"}) {
+    for (const char* fact :
+         {"processor", "cores", "system", "wmem_max", "tcp_wmem", "compiler", "build", "flags", "version"}) {
         CHECK_THAT(text, Contains("\n  " + std::string(fact) + " "));
     }
 }
@@ -143,6 +144,17 @@ TEST_CASE("the text has one row per series", "[tools][matrix]") {
     const std::string text = printed(print_matrix_text, sample());
     CHECK_THAT(text, Contains("telegate  -             30.0 M  20.0 M  40.0 M  55.0    22.0\n"));
     CHECK_THAT(text, Contains("libzmq    two contexts  4.00 M  3.00 M  5.00 M     -       -\n"));
+}
+
+TEST_CASE("a report says which variants had shorter runs", "[tools][matrix]") {
+    Matrix matrix = sample();
+    const Print print = GENERATE(print_matrix_text, print_matrix_markdown, print_matrix_html);
+    CHECK_THAT(printed(print, matrix), !Contains("Shorter runs"));
+    matrix.cells[0].series[2].is_cut = true;
+    CHECK_THAT(printed(print, matrix), Contains("Shorter runs") && Contains(": libzmq (two contexts)."));
+    const auto json = nlohmann::json::parse(printed(print_matrix_json, matrix));
+    CHECK(json["cells"][0]["series"][2]["shorter_runs"] == true);
+    CHECK(json["cells"][0]["series"][1]["shorter_runs"] == false);
 }
 
 TEST_CASE("the text fits 160 columns whatever the names", "[tools][matrix]") {

@@ -113,18 +113,29 @@ Outcome run_wrong(const Workload& /*work*/) {
 
 TEST_CASE("the messages that take the time are found by a trial", "[tools][measure]") {
     const Engine fast{"fast", "", can_all, run_fake<'f', 5'000'000>};
-    CHECK(messages_in(2, fast, {}) == Approx(10'000'000).margin(10));
+    CHECK(messages_in(2, fast, {}).messages == Approx(10'000'000).margin(10));
     const Engine slow{"slow", "", can_all, run_fake<'s', 1'000>};
-    CHECK(messages_in(2, slow, {}) == Approx(2'000).margin(2));
+    CHECK(messages_in(2, slow, {}).messages == Approx(2'000).margin(2));
 }
 
 TEST_CASE("no more messages are sent than an engine can", "[tools][measure]") {
     Workload work;
     work.size = 64 * 1024;
     const Engine few{"few", "", can_few, run_fake<'w', 1'000'000>};
-    const std::uint64_t messages = messages_in(2, few, work);
-    CHECK(messages <= 1'000);
-    CHECK(messages >= 64);
+    const Amount amount = messages_in(2, few, work);
+    CHECK(amount.messages <= 1'000);
+    CHECK(amount.messages >= 64);
+    CHECK(amount.is_cut);
+}
+
+TEST_CASE("a series tells that its runs were shorter than asked for", "[tools][measure]") {
+    std::vector<Cell> cells(1);
+    cells[0].work.messages = 0;
+    cells[0].work.size = 64 * 1024;
+    const Plan plan{{{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}}, 1, 1};
+    measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {});
+    CHECK(cells[0].series[0].is_cut);
+    CHECK_FALSE(cells[0].series[1].is_cut);
 }
 
 TEST_CASE("engines take turns within each run, and deliveries are counted", "[tools][measure]") {

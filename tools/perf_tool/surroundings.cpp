@@ -21,6 +21,16 @@ std::string processor_name() {
     return "unknown";
 }
 
+/// The last number of a setting of the system, in bytes: of three, the greatest.
+std::string bytes_in(const char* setting) {
+    std::ifstream file(setting);
+    std::string last;
+    for (std::string word; file >> word;) {
+        last = word;
+    }
+    return last.empty() ? "unknown" : "at most " + last + " bytes";
+}
+
 std::string compiler_name() {
 #if defined(__clang__)
     return __VERSION__;
@@ -37,6 +47,8 @@ Facts surroundings() {
     return {{"processor", processor_name()},
             {"cores", std::to_string(std::thread::hardware_concurrency())},
             {"system", known ? std::string(system.sysname) + " " + system.release : "unknown"},
+            {"wmem_max", bytes_in("/proc/sys/net/core/wmem_max")},
+            {"tcp_wmem", bytes_in("/proc/sys/net/ipv4/tcp_wmem")},
             {"compiler", compiler_name()},
             {"build", TELEGATE_BUILD},
             {"flags", TELEGATE_FLAGS},

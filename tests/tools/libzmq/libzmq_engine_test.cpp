@@ -3,7 +3,9 @@
 #include "transport/engine.hpp"
 #include "transport/libzmq_link.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::perf;
@@ -16,6 +18,21 @@ Tapped tapped(Pattern pattern, bool curve) {
     work.pattern = pattern;
     work.curve = curve;
     return greet_over_tap<libzmq::Link>(work, libzmq::Setup{}, libzmq::make_keys(work));
+}
+
+/// The variants that can do the work, by name.
+std::vector<std::string> variants_of(const Workload& work, std::size_t io_threads) {
+    std::vector<std::string> names;
+    for (const Engine& engine : libzmq_engines(io_threads)) {
+        if (engine.can(work)) {
+            names.push_back(engine.variant);
+        }
+    }
+    return names;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace
@@ -44,5 +61,35 @@ TEST_CASE("every variant of libzmq can seal where it can send", "[tools][engine]
         work.transport = Transport::inproc;
         CHECK_FALSE(engine.can(work));
         work.transport = Transport::tcp;
+    }
+}
+
+TEST_CASE("libzmq over inproc is measured only in ways that differ there", "[tools][engine]") {
+    Workload work;
+    work.transport = Transport::inproc;
+    CHECK(variants_of(work, 2) ==
+          std::vector<std::string>{"as reported", "HWM 0", "message API", "message API, HWM 0"});
+}
+
+TEST_CASE("libzmq has as many I/O threads as Telegate at most, in variants of their own", "[tools][engine]") {
+    const std::vector<std::string> two = variants_of({}, 2);
+    CHECK(two.front() == "as reported");
+    CHECK(contains(two, "2 I/O threads"));
+    CHECK(contains(two, "message API, 2 I/O threads"));
+    CHECK(contains(two, "two contexts, 2 I/O threads"));
+    CHECK_FALSE(contains(variants_of({}, 1), "1 I/O threads"));
+
+    const libzmq::Contexts contexts({}, {.two_contexts = true, .io_threads = 2}, {});
+    CHECK(zmq_ctx_get(contexts.first.get(), ZMQ_IO_THREADS) == 2);
+    CHECK(zmq_ctx_get(contexts.of_receivers().get(), ZMQ_IO_THREADS) == 2);
+}
+
+TEST_CASE("every variant of libzmq loses nothing", "[tools][engine]") {
+    Workload work;
+    work.transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    work.messages = 1'000;
+    for (const Engine& engine : libzmq_engines(2)) {
+        CAPTURE(engine.variant);
+        CHECK((!engine.can(work) || engine.run(work).seconds > 0));
     }
 }

@@ -3,6 +3,7 @@
 #include "workload.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -22,9 +23,16 @@ struct Engine {
 
 /// One for each number of io threads of a publisher; when none is named, one with a single thread.
 [[nodiscard]] std::vector<Engine> telegate_engines(std::span<const std::size_t> io_threads);
-/// The first is set up as in ServerLink's reports, see tools/perf_tool/README.md.
-[[nodiscard]] std::vector<Engine> libzmq_engines();
-[[nodiscard]] std::vector<Engine> raw_engines();
+/// The first is set up as in ServerLink's reports, see tools/perf_tool/README.md. More than one I/O thread is a variant
+/// of its own.
+[[nodiscard]] std::vector<Engine> libzmq_engines(std::size_t io_threads = 1);
+
+/// How long raw tries each way to do a workload, three times, before it takes the best.
+struct RawTrial {
+    double seconds = 0.2;
+    std::uint64_t messages_max = UINT64_MAX;
+};
+[[nodiscard]] std::vector<Engine> raw_engines(const RawTrial& trial);
 
 /// Of the library that is linked; empty when there is none, and then libzmq_engines() is too.
 [[nodiscard]] std::string libzmq_version();

@@ -1,11 +1,9 @@
 #include "engine.hpp"
 #include "libzmq_link.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace telegate::perf {
@@ -15,25 +13,43 @@ namespace {
 using libzmq::Setup;
 
 constexpr std::uint64_t unlimited_bytes_max = 1024 * 1024 * 1024;
+constexpr int large_buffer_bytes = 1024 * 1024;
 
 struct Variant {
-    const char* name;
+    std::string name;
     Setup setup;
 };
-constexpr std::array<Variant, 6> variants{{
-    {"as reported", {}},
-    {"HWM 0", {.unlimited = true}},
-    {"message API", {.message_api = true}},
-    {"two contexts", {.two_contexts = true}},
-    {"two contexts, message API", {.two_contexts = true, .message_api = true}},
-    {"two contexts, message API, HWM 0", {.two_contexts = true, .message_api = true, .unlimited = true}},
-}};
+[[nodiscard]] std::vector<Variant> variants_with(std::size_t io_threads) {
+    std::vector<Variant> variants{
+        {"as reported", {}},
+        {"HWM 0", {.unlimited = true}},
+        {"message API", {.message_api = true}},
+        {"message API, HWM 0", {.message_api = true, .unlimited = true}},
+        {"message API, 1 MiB buffers", {.message_api = true, .buffer_bytes = large_buffer_bytes}},
+        {"two contexts", {.two_contexts = true}},
+        {"two contexts, HWM 0", {.two_contexts = true, .unlimited = true}},
+        {"two contexts, message API", {.two_contexts = true, .message_api = true}},
+        {"two contexts, message API, HWM 0", {.two_contexts = true, .message_api = true, .unlimited = true}},
+        {"two contexts, message API, 1 MiB buffers",
+         {.two_contexts = true, .message_api = true, .buffer_bytes = large_buffer_bytes}},
+    };
+    if (io_threads > 1) {
+        const int count = static_cast<int>(io_threads);
+        const std::string name = std::to_string(io_threads) + " I/O threads";
+        variants.push_back({name, {.io_threads = count}});
+        variants.push_back({"message API, " + name, {.message_api = true, .io_threads = count}});
+        variants.push_back({"two contexts, " + name, {.two_contexts = true, .io_threads = count}});
+    }
+    return variants;
+}
 
 bool can(const Workload& work, const Setup& setup) {
     // What HWM 0 lets pile up must fit into memory.
     const bool fits = !setup.unlimited || work.messages <= unlimited_bytes_max / work.size / work.receivers;
+    const bool needs_sockets = setup.two_contexts || setup.buffer_bytes > 0 || setup.io_threads > 1;
     // Two processes have a context each anyhow.
-    const bool differs = !setup.two_contexts || (work.transport != Transport::inproc && !work.two_processes);
+    const bool differs =
+        !(needs_sockets && work.transport == Transport::inproc) && !(setup.two_contexts && work.two_processes);
     return is_possible(work) && fits && differs && (!work.curve || zmq_has("curve") == 1);
 }
 
@@ -43,13 +59,12 @@ Outcome run(const Workload& work, const Setup& setup) {
 
 }  // namespace
 
-std::vector<Engine> libzmq_engines() {
+std::vector<Engine> libzmq_engines(std::size_t io_threads) {
     std::vector<Engine> engines;
-    engines.reserve(variants.size());
-    for (const Variant& variant : variants) {
+    for (const Variant& variant : variants_with(io_threads)) {
         engines.push_back({"libzmq", variant.name,
-                           [&setup = variant.setup](const Workload& work) { return can(work, setup); },
-                           [&setup = variant.setup](const Workload& work) {
+                           [setup = variant.setup](const Workload& work) { return can(work, setup); },
+                           [setup = variant.setup](const Workload& work) {
                                return run(work, setup);
                            }});
     }

@@ -25,6 +25,8 @@ struct Setup {
     bool two_contexts = false;  // sender and receivers each have an I/O thread of their own
     bool message_api = false;   // zmq_msg_send and zmq_msg_recv, without the copy out
     bool unlimited = false;     // HWM 0
+    int buffer_bytes = 0;       // of each connection, either way; 0 leaves the system's
+    int io_threads = 1;         // of each context
 };
 
 [[noreturn]] inline void fail(const char* what) {
@@ -61,8 +63,8 @@ struct Keys {
 /// Threads: any. Limits: none. Failure: throws std::runtime_error.
 class Context {
   public:
-    Context() : context_(zmq_ctx_new()) {
-        if (context_ == nullptr) {
+    explicit Context(int io_threads) : context_(zmq_ctx_new()) {
+        if (context_ == nullptr || zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) != 0) {
             fail("zmq_ctx_new");
         }
     }
@@ -89,6 +91,12 @@ class Socket {
     Socket& operator=(const Socket&) = delete;
     [[nodiscard]] void* get() const noexcept { return socket_; }
 
+    void set_buffers(int bytes) {
+        if (bytes > 0) {
+            set(ZMQ_SNDBUF, bytes);
+            set(ZMQ_RCVBUF, bytes);
+        }
+    }
     void set(int option, int value) {
         if (zmq_setsockopt(socket_, option, &value, sizeof value) != 0) {
             fail("zmq_setsockopt");
@@ -107,7 +115,10 @@ class Socket {
 /// The contexts of one process.
 struct Contexts {
     Contexts(const Workload& /*work*/, const Setup& setup_in, const Keys& keys_in)
-        : setup(setup_in), keys(keys_in), second(setup.two_contexts ? std::make_unique<Context>() : nullptr) {}
+        : setup(setup_in),
+          keys(keys_in),
+          first(setup.io_threads),
+          second(setup.two_contexts ? std::make_unique<Context>(setup.io_threads) : nullptr) {}
     [[nodiscard]] const Context& of_receivers() const noexcept { return second != nullptr ? *second : first; }
 
     const Setup setup;
@@ -129,6 +140,7 @@ class Sender {
         if (setup_.unlimited) {
             socket_.set(ZMQ_SNDHWM, 0);
         }
+        socket_.set_buffers(setup_.buffer_bytes);
         if (work.curve) {
             socket_.set(ZMQ_CURVE_SERVER, 1);
             socket_.set(ZMQ_CURVE_SECRETKEY, contexts.keys.server.secret_key.data());
@@ -238,6 +250,7 @@ class Receiver {
         if (setup_.unlimited) {
             socket_.set(ZMQ_RCVHWM, 0);
         }
+        socket_.set_buffers(setup_.buffer_bytes);
         if (work.curve) {
             socket_.set(ZMQ_CURVE_SERVERKEY, contexts.keys.server.public_key.data());
             socket_.set(ZMQ_CURVE_PUBLICKEY, contexts.keys.client.public_key.data());

@@ -51,13 +51,14 @@ std::vector<Engine> engines_of(const EngineSelection& selection) {
             std::ranges::move(those, std::back_inserter(engines));
         }
     };
-    std::vector<Engine> libzmq = libzmq_engines();
+    const auto most = std::ranges::max_element(selection.io_threads);
+    std::vector<Engine> libzmq = libzmq_engines(most == selection.io_threads.end() ? 1 : *most);
     if (selection.variants == "reported" && !libzmq.empty()) {
         libzmq.erase(libzmq.begin() + 1, libzmq.end());
     }
     add(telegate_engines(selection.io_threads));
     add(std::move(libzmq));
-    add(raw_engines());
+    add(raw_engines(raw_trial_of(selection)));
     return engines;
 }
 

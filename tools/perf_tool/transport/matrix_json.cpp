@@ -49,6 +49,7 @@ ordered_json json_of(const Workload& work) {
 ordered_json json_of(const Series& series) {
     return {{"engine", series.engine},
             {"variant", series.variant},
+            {"shorter_runs", series.is_cut},
             {"rates", json_of(series.rates)},
             {"cpu_ns", json_of(series.cpu_ns)},
             {"sender_cpu_ns", json_of(series.sender_cpu_ns)},

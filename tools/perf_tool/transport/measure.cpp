@@ -52,16 +52,18 @@ template <class OnTrial>
         if (!engine.can(cell.work)) {
             continue;
         }
-        std::uint64_t messages = cell.work.messages;
-        if (messages == 0) {
+        Amount amount{cell.work.messages};
+        if (amount.messages == 0) {
             on_trial(engine);
             try {
-                messages = messages_in(plan.seconds, engine, cell.work);
+                amount = messages_in(plan.seconds, engine, cell.work);
             } catch (const std::exception& error) {
                 throw std::runtime_error(name_of(engine) + ", " + cell.group + ", " + cell.name + ": " + error.what());
             }
         }
-        entries.push_back({engine, messages, {std::string(engine.name), engine.variant, {}, {}, {}, {}}});
+        Series series{std::string(engine.name), engine.variant, {}, {}, {}, {}};
+        series.is_cut = amount.is_cut;
+        entries.push_back({engine, amount.messages, std::move(series)});
     }
     return entries;
 }
@@ -72,7 +74,7 @@ std::string name_of(const Engine& engine) {
     return std::string(engine.name) + (engine.variant.empty() ? "" : " (" + engine.variant + ")");
 }
 
-std::uint64_t messages_in(double seconds, const Engine& engine, Workload work) {
+Amount messages_in(double seconds, const Engine& engine, Workload work) {
     work.messages = std::clamp(pilot_bytes / work.size / work.receivers, pilot_messages_min, pilot_messages_max);
     for (;;) {
         const Outcome outcome = engine.run(work);
@@ -86,8 +88,9 @@ std::uint64_t messages_in(double seconds, const Engine& engine, Workload work) {
         while (larger.messages > work.messages && !engine.can(larger)) {
             larger.messages = std::max(work.messages, larger.messages / 2);
         }
-        if (is_enough || larger.messages < asked) {
-            return larger.messages;
+        const bool is_cut = larger.messages < asked;
+        if (is_enough || is_cut) {
+            return {larger.messages, is_cut};
         }
         work = larger;
     }

@@ -29,7 +29,11 @@ void measure_cells(std::vector<Cell>& cells, const Plan& plan, const Progress& p
 /// "libzmq (two contexts)".
 [[nodiscard]] std::string name_of(const Engine& engine);
 
-/// The messages that take `engine` about `seconds`; fewer where it cannot do as many.
-[[nodiscard]] std::uint64_t messages_in(double seconds, const Engine& engine, Workload work);
+/// The messages that take `engine` about `seconds`; fewer where it cannot do as many, which is told.
+struct Amount {
+    std::uint64_t messages = 0;
+    bool is_cut = false;
+};
+[[nodiscard]] Amount messages_in(double seconds, const Engine& engine, Workload work);
 
 }  // namespace telegate::perf

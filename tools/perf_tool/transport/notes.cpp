@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,23 @@ void add_findings(std::vector<std::string>& findings, const Group& group, const 
     }
 }
 
+/// Which variants of which engines have had shorter runs somewhere; empty for none.
+[[nodiscard]] std::string shortened_in(const Matrix& matrix) {
+    std::set<std::string> names;
+    for (const Cell& cell : matrix.cells) {
+        for (const Series& series : cell.series) {
+            if (series.is_cut) {
+                names.insert(series.engine + " (" + series.variant + ")");
+            }
+        }
+    }
+    std::string text;
+    for (const std::string& name : names) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
 }  // namespace
 
 std::vector<std::string> findings_in(const Matrix& matrix) {
@@ -88,6 +106,9 @@ std::vector<std::string> notes_on(const Matrix& matrix) {
         notes.emplace_back(
             "publisher: of the sending thread and its io threads: all but the threads that receive. Those of libzmq "
             "that read for the subscribers count as well.");
+    }
+    if (const std::string names = shortened_in(matrix); !names.empty()) {
+        notes.push_back("Shorter runs, of fewer messages, since no more may pile up in memory: " + names + '.');
     }
     return notes;
 }

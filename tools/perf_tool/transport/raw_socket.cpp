@@ -67,6 +67,17 @@ void set_option(int socket, int level, int name, int value) {
     }
 }
 
+/// Of what was asked for. The kernel doubles it for its own needs.
+[[nodiscard]] std::size_t given_buffer(int socket, int name, int asked) {
+    set_option(socket, SOL_SOCKET, name, asked);
+    int doubled = 0;
+    socklen_t bytes = sizeof doubled;
+    if (::getsockopt(socket, SOL_SOCKET, name, &doubled, &bytes) != 0) {
+        fail("getsockopt");
+    }
+    return static_cast<std::size_t>(doubled) / 2;
+}
+
 void set_time(int socket, int name, std::chrono::milliseconds time) {
     timeval value{};
     value.tv_sec = time.count() / 1'000;
@@ -157,6 +168,14 @@ Descriptor raw_connect(Transport transport, const std::string& address, int buff
     const auto number = static_cast<std::uint32_t>(place);
     write_all(socket.get(), reinterpret_cast<const char*>(&number), sizeof number);
     return socket;
+}
+
+GivenBuffers given_buffers(Transport transport, int buffer_bytes) {
+    const Descriptor socket = make_socket(transport);
+    GivenBuffers given;
+    given.send = given_buffer(socket.get(), SO_SNDBUF, buffer_bytes);
+    given.receive = transport == Transport::tcp ? given_buffer(socket.get(), SO_RCVBUF, buffer_bytes) : given.send;
+    return given;
 }
 
 std::size_t read_some(int socket, char* data, std::size_t bytes_max) {

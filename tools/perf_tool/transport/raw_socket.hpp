@@ -48,6 +48,13 @@ class RawListener {
 [[nodiscard]] Descriptor raw_connect(Transport transport, const std::string& address, int buffer_bytes,
                                      std::size_t place);
 
+/// What the kernel gives of the buffers that are asked for. Only the sender's counts between Unix sockets.
+struct GivenBuffers {
+    std::size_t send = 0;
+    std::size_t receive = 0;
+};
+[[nodiscard]] GivenBuffers given_buffers(Transport transport, int buffer_bytes);
+
 /// Bytes read; 0 when nothing came within receive_wait.
 [[nodiscard]] std::size_t read_some(int socket, char* data, std::size_t bytes_max);
 void write_all(int socket, const char* data, std::size_t bytes);

@@ -17,6 +17,7 @@ struct Series {
     std::vector<double> cpu_ns;  // of all threads, per message of that rate
     std::vector<double> sender_cpu_ns;
     std::vector<double> publisher_cpu_ns;
+    bool is_cut = false;  // its runs were shorter than the others', since it cannot send as many
 };
 
 /// One workload, measured by all engines in turn.

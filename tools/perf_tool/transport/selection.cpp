@@ -198,6 +198,16 @@ std::vector<Cell> cells_of(const FanoutSelection& selection) {
     return cells;
 }
 
+RawTrial raw_trial_of(const EngineSelection& selection) {
+    RawTrial trial;
+    if (selection.messages.empty()) {
+        trial.seconds = std::min(trial.seconds, selection.seconds / 3);
+    } else if (selection.messages != original) {
+        trial.messages_max = number_in(selection.messages);
+    }
+    return trial;
+}
+
 std::uint64_t original_messages(std::size_t size) noexcept {
     constexpr std::array<std::pair<std::size_t, std::uint64_t>, 4> table{
         {{64, 100'000}, {1024, 50'000}, {8 * 1024, 10'000}, {64 * 1024, 1'000}}};

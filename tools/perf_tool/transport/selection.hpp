@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine.hpp"
 #include "results.hpp"
 
 #include <cstddef>
@@ -46,6 +47,9 @@ void add_options(CLI::App& app, FanoutSelection& selection);
 /// The number of messages is 0 where it is not asked for.
 [[nodiscard]] std::vector<Cell> cells_of(const TransportSelection& selection);
 [[nodiscard]] std::vector<Cell> cells_of(const FanoutSelection& selection);
+
+/// The three trials of each way that raw can go take no longer than one run; of a number of messages, each no more.
+[[nodiscard]] RawTrial raw_trial_of(const EngineSelection& selection);
 
 /// What ServerLink's reports sent of messages of this size; 0 for another size.
 [[nodiscard]] std::uint64_t original_messages(std::size_t size) noexcept;

@@ -5,6 +5,7 @@
 #include "core/curve.hpp"
 #include "core/endpoint.hpp"
 #include "core/message.hpp"
+#include "core/message_reader.hpp"
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -135,16 +137,15 @@ class PublisherSender {
     std::size_t next_ = 0;
 };
 
-/// Whether there were any messages in time.
+/// Whether there was a message in time.
 template <class Socket>
-[[nodiscard]] bool check_batch(Socket& socket, MessageBatch& batch, Checker& checker) {
-    if (!socket.receive_for(batch, receive_wait)) {
+[[nodiscard]] bool check_next(MessageReader<Socket>& reader, Checker& checker) {
+    const std::optional<Message> message = reader.next(receive_wait);
+    if (!message) {
         return false;
     }
-    for (const Message message : batch) {
-        const Bytes payload = message[message.size() - 1];
-        checker.take(payload.data(), payload.size());
-    }
+    const Bytes payload = (*message)[message->size() - 1];
+    checker.take(payload.data(), payload.size());
     return true;
 }
 
@@ -157,12 +158,12 @@ class SubscriberReceiver {
         subscriber_.connect(endpoint_of(address));
     }
 
-    [[nodiscard]] bool receive(Checker& checker) { return check_batch(subscriber_, batch_, checker); }
+    [[nodiscard]] bool receive(Checker& checker) { return check_next(reader_, checker); }
 
   private:
     Reactor reactor_;
     Subscriber subscriber_;
-    MessageBatch batch_;
+    MessageReader<Subscriber> reader_{subscriber_};
 };
 
 /// Tries again while the router is full, so that nothing is lost.
@@ -211,12 +212,12 @@ class RouterReceiver {
         router_.connect(endpoint_of(address));
     }
 
-    [[nodiscard]] bool receive(Checker& checker) { return check_batch(router_, batch_, checker); }
+    [[nodiscard]] bool receive(Checker& checker) { return check_next(reader_, checker); }
 
   private:
     Reactor reactor_;
     Router router_;
-    MessageBatch batch_;
+    MessageReader<Router> reader_{router_};
 };
 
 struct TelegatePubSub {

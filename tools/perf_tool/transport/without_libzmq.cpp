@@ -2,7 +2,7 @@
 
 namespace telegate::perf {
 
-std::vector<Engine> libzmq_engines() {
+std::vector<Engine> libzmq_engines(std::size_t /*io_threads*/) {
     return {};
 }
 
