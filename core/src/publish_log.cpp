@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace telegate {
+
 PublishLog::PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options)
     : tail_(tail),
       peers_(peers),

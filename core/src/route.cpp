@@ -38,9 +38,8 @@ bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
         context.table.flush_soon(*session_);
         marked_at_ = context.flushes;
     }
-    const bool soon = session_->stays_in_process() && bytes > limits::short_bytes_in_process;
-    const std::size_t flush_bytes =
-        soon ? std::min(context.flush_bytes, limits::flush_bytes_in_process) : context.flush_bytes;
+    const bool is_long_in_process = session_->stays_in_process() && bytes > limits::short_bytes_in_process;
+    const std::size_t flush_bytes = is_long_in_process ? limits::flush_bytes_in_process : context.flush_bytes;
     if (unflushed_bytes_ >= flush_bytes) {
         unflushed_bytes_ = 0;
         session_->flush();

@@ -57,12 +57,21 @@ SegmentRef SegmentPool::take(std::size_t bytes_min) {
     if (readers_in_process_ == 0 || bytes_min > limits::short_bytes_in_process) {
         return take_from(spare_, capacity);
     }
-    if (spare_.size() >= round_min) {
+    const bool has_rested = spare_.size() >= round_min;
+    if (has_rested) {
         std::rotate(spare_.begin(), spare_.begin() + 1, spare_.end());
     }
-    SegmentRef segment = spare_.size() < round_min ? make(capacity) : take_from(spare_, capacity);
+    SegmentRef segment = has_rested ? take_from(spare_, capacity) : make(capacity);
     segment->goes_round = true;
     return segment;
+}
+
+void SegmentPool::remove_reader_in_process() noexcept {
+    --readers_in_process_;
+    while (spare_.size() > usual_spare_max()) {
+        memory_bytes_ -= spare_.back()->capacity;
+        spare_.pop_back();
+    }
 }
 
 SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
@@ -117,8 +126,7 @@ void SegmentPool::recycle(Segment* segment) noexcept {
         return;
     }
     // No push_back allocates: there is room since construction.
-    const std::size_t spares = readers_in_process_ == 0 ? spare_max : spare_max + round_min;
-    if (owned->capacity == segment_bytes_ && spare_.size() < spares) {
+    if (owned->capacity == segment_bytes_ && spare_.size() < usual_spare_max()) {
         return spare_.push_back(std::move(owned));
     }
     if (owned->capacity == small_bytes && small_spare_.size() < small_spare_max) {

@@ -81,8 +81,10 @@ struct Slice {
 
 /// Segments that nobody refers to any more, kept for the logs of one socket. Outlives them and all their readers.
 ///
-/// Threads: one. Limits: keeps spare_max segments of the usual size, round_min more with readers in the process,
-/// as many medium and small_spare_max small ones.
+/// Threads: one.
+/// Limits:  keeps spare_max segments of the usual size, round_min more with readers in the process, spare_max medium
+/// and
+///          small_spare_max small ones.
 /// Failure: those that take a segment may throw std::bad_alloc, and std::length_error from 4 GiB.
 class SegmentPool {
   public:
@@ -94,7 +96,7 @@ class SegmentPool {
 
     /// One more, or one less, who reads the segments in memory, on a thread of his own as a rule.
     void add_reader_in_process() noexcept { ++readers_in_process_; }
-    void remove_reader_in_process() noexcept { --readers_in_process_; }
+    void remove_reader_in_process() noexcept;
     /// A segment of the usual size, or of `bytes_min` when that is more: the one used last, which the cache still
     /// holds. For short messages with readers in the process, the one that has rested longest of many: see
     /// limits::short_bytes_in_process.
@@ -124,6 +126,9 @@ class SegmentPool {
 
     [[nodiscard]] SegmentRef take_from(Spare& spare, std::size_t capacity);
     [[nodiscard]] SegmentRef make(std::size_t capacity);
+    [[nodiscard]] std::size_t usual_spare_max() const noexcept {
+        return readers_in_process_ == 0 ? spare_max : spare_max + round_min;
+    }
     void recycle(Segment* segment) noexcept;
 
     const std::size_t segment_bytes_;

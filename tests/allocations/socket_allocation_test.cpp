@@ -130,23 +130,41 @@ void come_and_go(Bench& bench, Publisher& publisher, const Endpoint& endpoint, b
     bench.turn();
 }
 
+/// A publisher whose only subscriber wants the topic.
+struct Publishing : Bench {
+    explicit Publishing(Transport transport) {
+        subscriber.subscribe("topic");
+        subscriber.connect(publisher.bind(fresh_endpoint(transport, scratch.path())));
+        REQUIRE(turn_until([&] { return publisher.wanted(topic); }));
+    }
+    Publisher publisher{reactor, {}};
+    Subscriber subscriber{reactor, {}};
+    const TopicId topic = publisher.intern("topic");
+};
+
+/// A router that knows the receiver.
+struct Routing : Bench {
+    explicit Routing(Transport transport) {
+        receiver.connect(router.bind(fresh_endpoint(transport, scratch.path())));
+        REQUIRE(turn_until([&] { return router.peers().size() == 1; }));
+    }
+    Router router{reactor, {}};
+    Router receiver{reactor, named("receiver")};
+};
+
 }  // namespace
 
 TEST_CASE("publishing and receiving allocates nothing", "[core][allocations]") {
     const Transport transport = any_transport();
     const std::string payload = any_payload();
-    Bench bench;
-    Publisher publisher(bench.reactor, {});
-    Subscriber subscriber(bench.reactor, {});
-    subscriber.subscribe("topic");
-    subscriber.connect(publisher.bind(fresh_endpoint(transport, bench.scratch.path())));
-    const TopicId topic = publisher.intern("topic");
-    REQUIRE(bench.turn_until([&] { return publisher.wanted(topic); }));
+    Publishing bench(transport);
     const bool commits = GENERATE(false, true);
-    const Line line{bench, [&] { commits ? commit(publisher, topic, payload) : publisher.send(topic, payload); },
-                    [&](MessageBatch& batch) {
-                        return receive_from(subscriber, batch);
-                    }};
+    const Line line{
+        bench,
+        [&] { commits ? commit(bench.publisher, bench.topic, payload) : bench.publisher.send(bench.topic, payload); },
+        [&](MessageBatch& batch) {
+            return receive_from(bench.subscriber, batch);
+        }};
     CHECK(line.allocations_in_rounds() == 0);
 }
 
@@ -154,15 +172,9 @@ TEST_CASE("publishing one message or a burst in a turn allocates nothing", "[cor
     const Transport transport = GENERATE(Transport::tcp, Transport::inproc);
     const Burst burst = any_burst();
     const std::string payload(burst.size, 'p');
-    Bench bench;
-    Publisher publisher(bench.reactor, {});
-    Subscriber subscriber(bench.reactor, {});
-    subscriber.subscribe("topic");
-    subscriber.connect(publisher.bind(fresh_endpoint(transport, bench.scratch.path())));
-    const TopicId topic = publisher.intern("topic");
-    REQUIRE(bench.turn_until([&] { return publisher.wanted(topic); }));
-    const Line line{bench, [&] { publisher.send(topic, payload); },
-                    [&](MessageBatch& batch) { return receive_from(subscriber, batch); }, 1, burst.rounds};
+    Publishing bench(transport);
+    const Line line{bench, [&] { bench.publisher.send(bench.topic, payload); },
+                    [&](MessageBatch& batch) { return receive_from(bench.subscriber, batch); }, 1, burst.rounds};
     CAPTURE(static_cast<int>(transport), burst.size, burst.rounds.messages);
     CHECK(line.allocations_in_rounds() == 0);
 }
@@ -192,19 +204,15 @@ TEST_CASE("sending to a peer and receiving allocates nothing", "[core][allocatio
     const Transport transport = any_transport();
     const std::string payload = any_payload();
     const bool has_frames = GENERATE(false, true);
-    Bench bench;
-    Router router(bench.reactor, {});
-    Router receiver(bench.reactor, named("receiver"));
-    receiver.connect(router.bind(fresh_endpoint(transport, bench.scratch.path())));
-    REQUIRE(bench.turn_until([&] { return router.peers().size() == 1; }));
-    const Line line{
-        bench,
-        [&] {
-            (void)(has_frames ? router.send("receiver", {"one", payload}) : router.send("receiver", {payload}));
-        },
-        [&](MessageBatch& batch) {
-            return receive_from(receiver, batch);
-        }};
+    Routing bench(transport);
+    const Line line{bench,
+                    [&] {
+                        (void)(has_frames ? bench.router.send("receiver", {"one", payload})
+                                          : bench.router.send("receiver", {payload}));
+                    },
+                    [&](MessageBatch& batch) {
+                        return receive_from(bench.receiver, batch);
+                    }};
     CHECK(line.allocations_in_rounds() == 0);
 }
 
@@ -212,13 +220,9 @@ TEST_CASE("sending a peer one message or a burst in a turn allocates nothing", "
     const Transport transport = GENERATE(Transport::tcp, Transport::inproc);
     const Burst burst = any_burst();
     const std::string payload(burst.size, 'p');
-    Bench bench;
-    Router router(bench.reactor, {});
-    Router receiver(bench.reactor, named("receiver"));
-    receiver.connect(router.bind(fresh_endpoint(transport, bench.scratch.path())));
-    REQUIRE(bench.turn_until([&] { return router.peers().size() == 1; }));
-    const Line line{bench, [&] { (void)router.send("receiver", {payload}); },
-                    [&](MessageBatch& batch) { return receive_from(receiver, batch); }, 1, burst.rounds};
+    Routing bench(transport);
+    const Line line{bench, [&] { (void)bench.router.send("receiver", {payload}); },
+                    [&](MessageBatch& batch) { return receive_from(bench.receiver, batch); }, 1, burst.rounds};
     CAPTURE(static_cast<int>(transport), burst.size, burst.rounds.messages);
     CHECK(line.allocations_in_rounds() == 0);
 }

@@ -54,14 +54,6 @@ std::string line_with(const std::string& text, std::string_view start) {
     return {};
 }
 
-std::size_t count_of(const std::string& text, std::string_view what) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
-        ++count;
-    }
-    return count;
-}
-
 }  // namespace
 
 TEST_CASE("a number has three digits and a suffix from ten thousand on", "[tools][matrix]") {

@@ -2,9 +2,11 @@
 
 #include "transport/results.hpp"
 
+#include <cstddef>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 namespace telegate::test {
 
@@ -15,6 +17,15 @@ using Print = void (*)(std::ostream&, const perf::Matrix&);
     std::ostringstream out;
     print(out, matrix);
     return out.str();
+}
+
+/// How often `what` stands in `text`.
+[[nodiscard]] inline std::size_t count_of(const std::string& text, std::string_view what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
+        ++count;
+    }
+    return count;
 }
 
 }  // namespace telegate::test

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,14 +63,6 @@ Matrix whole() {
         }
     }
     return matrix;
-}
-
-std::size_t count_of(const std::string& text, std::string_view what) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
-        ++count;
-    }
-    return count;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "outbox.hpp"
 
 #include "core/limits.hpp"
+#include "core/session/offered.hpp"
 #include "support/catch.hpp"
 #include "support/zmtp_text.hpp"
 
@@ -10,6 +11,7 @@
 
 using namespace telegate;
 using telegate::test::frame;
+using telegate::test::offered;
 
 namespace {
 
@@ -21,16 +23,6 @@ void append(Outbox& outbox, const std::vector<std::string>& texts) {
         frames.push_back(as_bytes(text));
     }
     outbox.append(frames);
-}
-
-std::string offered(const Outbox& outbox) {
-    std::array<StreamPart, 512> parts;
-    std::string bytes;
-    const std::size_t count = outbox.backlog().gather(parts);
-    for (std::size_t i = 0; i < count; ++i) {
-        bytes += as_text({parts[i].data, parts[i].bytes});
-    }
-    return bytes;
 }
 
 bool adds_up(const Outbox& outbox) {

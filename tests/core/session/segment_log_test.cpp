@@ -146,6 +146,20 @@ TEST_CASE("short messages for readers in the process go round many segments, lon
     }
 }
 
+TEST_CASE("more spare segments are kept while there are readers in the process", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    pool.add_reader_in_process();
+    std::vector<SegmentRef> readers;
+    for (int count = 0; count < 100; ++count) {
+        readers.emplace_back(append(log, std::string(segment_bytes, 'x')).segment);
+    }
+    readers.clear();
+    CHECK(pool.memory_bytes() == 25 * segment_bytes);  // the one being filled is the log's
+    pool.remove_reader_in_process();
+    CHECK(pool.memory_bytes() == 17 * segment_bytes);
+}
+
 TEST_CASE("a segment is free only when its last reader has let go", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);

@@ -1,5 +1,6 @@
 #include "tail.hpp"
 
+#include "core/session/offered.hpp"
 #include "outbox.hpp"
 #include "support/catch.hpp"
 #include "support/zmtp_text.hpp"
@@ -14,20 +15,11 @@
 
 using namespace telegate;
 using telegate::test::frame;
+using telegate::test::offered;
 
 namespace {
 
 constexpr std::size_t segment_bytes = 256;
-
-std::string offered(const Outbox& outbox) {
-    std::array<StreamPart, 512> parts;
-    std::string bytes;
-    const std::size_t count = outbox.backlog().gather(parts);
-    for (std::size_t i = 0; i < count; ++i) {
-        bytes += as_text({parts[i].data, parts[i].bytes});
-    }
-    return bytes;
-}
 
 void write(std::byte* out, const std::string& wire) {
     std::memcpy(out, wire.data(), wire.size());
