@@ -62,10 +62,11 @@ class PublishLog {
     void skip() noexcept { ++messages_; }
 
     /// Whether one more message of so many bytes costs no subscriber another one. While not, what there is, is flushed
-    /// in the next turn, so that whoever waits for room does not wait for itself.
+    /// in the next turn, once, so that whoever waits for room neither waits for itself nor keeps the loop awake.
     [[nodiscard]] bool has_room(std::size_t bytes) {
         const bool room = headroom_.has_room(bytes, given_);
-        if (!room) {
+        if (!room && flush_asked_at_ != messages()) {
+            flush_asked_at_ = messages();
             peers_.flush_soon();
         }
         return room;
@@ -112,7 +113,8 @@ class PublishLog {
     LagLimit lag_limit_;
     Headroom headroom_;
     std::span<const std::unique_ptr<Lane>> lanes_;
-    std::uint64_t given_ = 0;  // to the readers' outboxes one by one; each may have begun a run
+    std::uint64_t given_ = 0;           // to the readers' outboxes one by one; each may have begun a run
+    std::uint64_t flush_asked_at_ = 0;  // messages, when a lack of room last asked for a flush
 
     // Between prepare() and commit().
     Topic* topic_ = nullptr;

@@ -2,6 +2,7 @@
 #include "support/publisher_harness.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -188,6 +189,18 @@ TEST_CASE("there is room again when the slowest has left", "[core][publisher][ro
     REQUIRE_FALSE(h.publisher->has_room(payload_bytes));
     stuck.close();
     CHECK(h.turn_until([&] { return h.publisher->has_room(payload_bytes); }));
+}
+
+TEST_CASE("who waits for room leaves the loop asleep", "[core][publisher][room]") {
+    PublisherHarness h(small_backlog());
+    const RawPeer stuck = h.subscriber({"t"}, 4096);
+    publish_until_stuck(h, {"t"}, 100'000);
+    bool slept = false;
+    for (int turns = 0; turns < 100 && !slept; ++turns) {
+        REQUIRE_FALSE(h.publisher->has_room(payload_bytes));
+        slept = !h.reactor.run_for(std::chrono::milliseconds(1));  // false: nothing was to be done in all that time
+    }
+    CHECK(slept);
 }
 
 TEST_CASE("a topic that is longer than all before is counted as soon as it is interned", "[core][publisher][room]") {
