@@ -17,7 +17,8 @@ LaneProgress progress_of(const PeerTable& peers) noexcept {
     return progress;
 }
 
-/// Has the other threads tell when there is room, if there is none.
+/// Has the threads that have no room tell when they do. One that has some keeps it until more is published, and would
+/// tell so at once, over and over.
 bool Headroom::look(std::uint64_t end, std::uint64_t given) noexcept {
     if (see(end, given)) {
         return true;
@@ -26,7 +27,10 @@ bool Headroom::look(std::uint64_t end, std::uint64_t given) noexcept {
     const bool fits = end <= log_.position() + tail_.open_bytes() + backlog_bytes_max_;
     const std::uint64_t oldest_wanted = fits ? end - std::min(end, backlog_bytes_max_) : LaneProgress::nothing_waits;
     for (const auto& lane : lanes_) {
-        lane->await_room(oldest_wanted);
+        const LaneProgress progress = lane->progress();
+        if (progress.oldest < oldest_wanted || progress.runs_left == 0) {
+            lane->await_room(oldest_wanted);
+        }
     }
     return !lanes_.empty() && see(end, given);
 }

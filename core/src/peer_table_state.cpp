@@ -100,17 +100,17 @@ void PeerTable::State::tick() {
 
 void PeerTable::State::flush() {
     if (table_options.remote != nullptr) {
+        later_flush.ask();              // again, should this one fail
         table_options.remote->flush();  // first, so that all threads write at the same time
     }
+    later_flush.cancel();  // what a handler asks for from here on may be for another thread, which has had its turn
     dirty.flush([this](Session& session) {
         guard(session, [&] { session.flush(); });
         if (monitor.is_on() && session.state() != Session::State::closed) {
             monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
         }
     });
-    if (dirty.empty()) {
-        later_flush.cancel();
-    } else {
+    if (!dirty.empty()) {
         later_flush.ask();
     }
 }

@@ -66,8 +66,8 @@ class PublishLog {
     [[nodiscard]] bool has_room(std::size_t bytes) {
         const bool room = headroom_.has_room(bytes, given_);
         if (!room && flush_asked_at_ != messages()) {
-            flush_asked_at_ = messages();
             peers_.flush_soon();
+            flush_asked_at_ = messages();
         }
         return room;
     }

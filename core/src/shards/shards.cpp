@@ -74,12 +74,17 @@ ShardCalls Shards::calls_of(std::size_t number) {
         if (is_wake_posted.exchange(true)) {
             return;
         }
-        reactor.post([this, number, alive] {
-            if (!alive.expired()) {
-                branches_[number].is_wake_posted.exchange(false);  // first: what comes now wakes again
-                flush(number);
-            }
-        });
+        try {
+            reactor.post([this, number, alive] {
+                if (!alive.expired()) {
+                    branches_[number].is_wake_posted.exchange(false);  // first: what comes now wakes again
+                    flush(number);
+                }
+            });
+        } catch (const std::bad_alloc&) {
+            is_wake_posted.store(false);
+            throw;
+        }
     };
     calls.pass_on = [&reactor](const std::exception_ptr& failure) {
         reactor.post([failure] { std::rethrow_exception(failure); });

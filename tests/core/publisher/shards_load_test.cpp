@@ -162,6 +162,26 @@ TEST_CASE("the reactor is woken when another thread has room again", "[core][pub
     }));
 }
 
+TEST_CASE("who waits for a subscriber of the publisher's own thread is not kept awake by threads that have room",
+          "[core][publisher][shards]") {
+    PublisherHarness h(small_backlog(2));
+    const RawPeer idle = h.subscriber({"u"});  // the first goes to the other thread
+    const RawPeer stuck = h.subscriber({"t"}, 4'096);
+    int number = 0;
+    for (bool has_room = true; has_room; h.turn(), has_room = h.publisher->has_room(payload_bytes)) {
+        while (h.publisher->has_room(payload_bytes)) {
+            h.publisher->send("t", payload_of(number++));
+        }
+        h.publisher->flush();
+    }
+    bool slept = false;
+    for (int turns = 0; turns < 100 && !slept; ++turns) {
+        REQUIRE_FALSE(h.publisher->has_room(payload_bytes));
+        slept = !h.reactor.run_for(5ms);  // false: nothing was to be done in all that time
+    }
+    CHECK(slept);
+}
+
 TEST_CASE("a slow subscriber on another thread costs nobody else anything, and its losses are counted",
           "[core][publisher][shards]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
