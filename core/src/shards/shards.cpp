@@ -20,6 +20,17 @@ milliseconds left_until(Clock::time_point end) {
     return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds(0));
 }
 
+/// `is_posted` is false again when there is no memory for it.
+template <class Call>
+void post_or_lower(Reactor& reactor, std::atomic<bool>& is_posted, Call call) {
+    try {
+        reactor.post(std::move(call));
+    } catch (const std::bad_alloc&) {
+        is_posted.store(false);
+        throw;
+    }
+}
+
 }  // namespace
 
 Shards::Shards(const Setup& setup, RemoteEvents events)
@@ -74,17 +85,12 @@ ShardCalls Shards::calls_of(std::size_t number) {
         if (is_wake_posted.exchange(true)) {
             return;
         }
-        try {
-            reactor.post([this, number, alive] {
-                if (!alive.expired()) {
-                    branches_[number].is_wake_posted.exchange(false);  // first: what comes now wakes again
-                    flush(number);
-                }
-            });
-        } catch (const std::bad_alloc&) {
-            is_wake_posted.store(false);
-            throw;
-        }
+        post_or_lower(reactor, is_wake_posted, [this, number, alive] {
+            if (!alive.expired()) {
+                branches_[number].is_wake_posted.exchange(false);  // first: what comes now wakes again
+                flush(number);
+            }
+        });
     };
     calls.pass_on = [&reactor](const std::exception_ptr& failure) {
         reactor.post([failure] { std::rethrow_exception(failure); });
