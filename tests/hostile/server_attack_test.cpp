@@ -98,7 +98,9 @@ TEST_CASE("hostile server: one that closes every connection at once does not mak
     });
     CHECK(met >= 3);
     CHECK(met <= 20);
-    CHECK(bench.dealer.totals().connections_made == met);
+    // Of the last one only one side may know yet.
+    CHECK(bench.dealer.totals().connections_made + 1 >= met);
+    CHECK(bench.dealer.totals().connections_made <= met + 1);
     CHECK(adds_up(bench.dealer.totals()));
 }
 
