@@ -82,9 +82,8 @@ struct Slice {
 /// Segments that nobody refers to any more, kept for the logs of one socket. Outlives them and all their readers.
 ///
 /// Threads: one.
-/// Limits:  keeps spare_max segments of the usual size, round_min more with readers in the process, spare_max medium
-/// and
-///          small_spare_max small ones.
+/// Limits:  keeps spare_max segments of the usual size, round_min more with readers in the process; spare_max medium
+///          ones, small_spare_max small ones.
 /// Failure: those that take a segment may throw std::bad_alloc, and std::length_error from 4 GiB.
 class SegmentPool {
   public:
