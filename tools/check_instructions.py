@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Instructions per message, counted by callgrind, against the figures in instructions.txt: a message that has become
-dearer is found without a clock. Takes half a minute. Needs the release build, and valgrind.
+"""Instructions per message and per payload, counted by callgrind, against the figures in instructions.txt: one that has
+become dearer is found without a clock. Takes half a minute. Needs the release build, and valgrind.
 
 Figures belong to a compiler, its flags and a C library; when one of these or the code has changed, look at the
 difference, and record."""
@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = {"pubsub": ("--pattern", "pubsub"), "router": ("--pattern", "router"),
             "fanout": ("--pattern", "pubsub", "--subscribers", "8")}
 CELLS = (("pubsub", "tcp"), ("pubsub", "inproc"), ("router", "tcp"), ("router", "inproc"), ("fanout", "tcp"))
+# One sample into one payload, of a number like 12.5.
+CELLS += tuple(("codec", name) for name in ("json", "cbor", "record"))
 # What is counted, and the function that callgrind counts in; perf_tool has it for this. The rest of `all` is flush(),
 # which writes what was sent.
 COUNTS = {"all": None, "send": "*send_all*", "receive": "*receive_all*"}
@@ -40,6 +42,20 @@ GLIBC_TUNABLES = ":".join(("glibc.cpu.hwcaps=" + ",".join("-" + feature for feat
 EXIT_DEARER, EXIT_NO_INPUT, EXIT_NO_VALGRIND = 1, 66, 69
 
 
+def work(cell, messages):
+    """What perf_tool is to do: its command and options."""
+    name, how = cell
+    if name == "codec":
+        return ["codec", "--format", how, "--value", "few", "--samples", str(messages)]
+    return ["monitor", *PATTERNS[name], "--transport", how, "--size", str(SIZE), "--batch", str(BATCH),
+            "--monitor", "off", "--messages", str(messages)]
+
+
+def counts_of(cell):
+    """Nobody sends or receives a payload that is only encoded."""
+    return [(what, function) for what, function in COUNTS.items() if function is None or cell[0] != "codec"]
+
+
 class Failure(Exception):
     def __init__(self, code, text):
         super().__init__(text)
@@ -58,17 +74,15 @@ class Counter:
 
     def run(self, cell, function, messages):
         """Instructions of a whole run. Nothing of the caller's environment or folder reaches it."""
-        pattern, transport = cell
         command = [self.valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
         command += [f"--toggle-collect={function}"] if function else []
-        command += [self.perf_tool, "--runs", "1", "--json", "monitor", *PATTERNS[pattern], "--transport", transport,
-                    "--size", str(SIZE), "--batch", str(BATCH), "--monitor", "off", "--messages", str(messages)]
+        command += [self.perf_tool, "--runs", "1", "--json", *work(cell, messages)]
         with tempfile.TemporaryDirectory() as folder:
             result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
                                     env={"LC_ALL": "C", "GLIBC_TUNABLES": GLIBC_TUNABLES})
         collected = re.search(r"Collected : (\d+)", result.stderr)
         if result.returncode != 0 or collected is None:
-            raise Failure(EXIT_NO_INPUT, f"{pattern} over {transport} failed:\n{result.stdout}{result.stderr}")
+            raise Failure(EXIT_NO_INPUT, f"{' over '.join(cell)} failed:\n{result.stdout}{result.stderr}")
         facts = json.loads(result.stdout)["surroundings"]
         self.build = "; ".join(facts[name] for name in ("compiler", "build", "flags"))
         return int(collected[1])
@@ -82,7 +96,7 @@ class Counter:
 
 def measure(counter):
     return {(*cell, what): counter.per_message(cell, function)
-            for cell in CELLS for what, function in COUNTS.items()}
+            for cell in CELLS for what, function in counts_of(cell)}
 
 
 def write(path, build, figures):

@@ -12,6 +12,7 @@ constexpr std::array<Names, 6> log_levels{"trace", "debug", "info", "warn", "err
 constexpr std::array<Names, 3> queue_policies{"drop_oldest", "drop_newest", "block"};
 constexpr std::array<Names, 2> drivers{"host", "simulated"};
 constexpr std::array<Names, 6> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
+constexpr std::array<Names, 3> formats{"json", "cbor", "record"};
 constexpr std::array<Names, 2> endpoint_schemes{"tcp://", "ipc://"};
 
 constexpr WholeRule interval{.min = 1, .max = 3'600'000};
@@ -75,6 +76,9 @@ constexpr std::array settings{
 
     SettingRow{.section = "publish", .key = "endpoint", .rule = endpoint, .required = true,
                .meaning = "Where subscribers connect, in ZeroMQ notation.", .slot = slot<&P::endpoint>},
+    SettingRow{.section = "publish", .key = "format", .rule = ChoiceRule{formats},
+               .meaning = "How a sample looks there: a JSON object, the same as CBOR, or a record of 64 bytes.",
+               .slot = slot<&P::format>},
 
     SettingRow{.section = "device", .key = "driver", .rule = ChoiceRule{drivers}, .required = true,
                .meaning = "What is read: host is this machine, simulated makes signals up.",

@@ -23,4 +23,23 @@ std::string_view to_string(MonitorEventKind kind) noexcept {
     return "unknown";
 }
 
+SocketTotals& SocketTotals::operator+=(const SocketTotals& other) noexcept {
+    connections_accepted += other.connections_accepted;
+    connections_refused += other.connections_refused;
+    connections_made += other.connections_made;
+    connections_retried += other.connections_retried;
+    accept_errors += other.accept_errors;
+    handshakes_failed += other.handshakes_failed;
+    violations += other.violations;
+    silences += other.silences;
+    matched += other.matched;
+    sent += other.sent;
+    dropped += other.dropped;
+    pending += other.pending;
+    received += other.received;
+    bytes_sent += other.bytes_sent;
+    bytes_received += other.bytes_received;
+    return *this;
+}
+
 }  // namespace telegate

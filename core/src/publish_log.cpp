@@ -48,32 +48,30 @@ void PublishLog::send(Topic& topic, std::string_view payload) {
 }
 
 std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
+    std::byte* payload = prepare_on(topic, payload_bytes_max);
+    if (payload == nullptr && share_readers(topic)) {
+        payload = prepare_on(topic, payload_bytes_max);
+    }
+    if (payload != nullptr) {
+        return payload;
+    }
     topic_ = &topic;
     payload_header_bytes_ = zmtp::frame_header_bytes(payload_bytes_max);
     const std::size_t bytes_max = topic.frame.size() + payload_header_bytes_ + payload_bytes_max;
-    if (is_in_tail(topic) && tail_.fits(bytes_max)) {
-        room_ = tail_.next();
-    } else {
-        tail_.settle();
-        room_ = log_.prepare(bytes_max);
-        if (segments_seen_ != log_.segments_opened()) {
-            enforce_limits();
-        }
+    tail_.settle();
+    room_ = log_.prepare(bytes_max);
+    if (segments_seen_ != log_.segments_opened()) {
+        enforce_limits();
     }
     topic.frame.copy_to(room_);
     return room_ + topic.frame.size() + payload_header_bytes_;
 }
 
 void PublishLog::commit(std::size_t payload_bytes) {
-    std::byte* const header = room_ + topic_->frame.size();
-    const std::size_t header_bytes = zmtp::write_frame_header(header, 0, payload_bytes);
-    if (header_bytes != payload_header_bytes_) {  // shorter than it might have been: close the gap
-        std::memmove(header + header_bytes, header + payload_header_bytes_, payload_bytes);
+    if (commit_on(payload_bytes)) {
+        return;
     }
-    const std::size_t bytes = topic_->frame.size() + header_bytes + payload_bytes;
-    if (is_in_tail(*topic_) && room_ == tail_.next()) {
-        return tail_.add(bytes);
-    }
+    const std::size_t bytes = write_header(payload_bytes);
     tail_.settle();
     give(bytes);
     if (!topic_->readers->keys.empty()) {
@@ -84,7 +82,7 @@ void PublishLog::commit(std::size_t payload_bytes) {
 /// Has the topic share the reader set of the tail when that is equal, so that its messages go there. Whether it does
 /// now.
 bool PublishLog::share_readers(Topic& topic) const noexcept {
-    if (!tail_.is_open() || topic.readers.get() == readers_) {
+    if (!tail_.is_open() || topic.readers.get() == readers_ || topic.readers->keys.empty()) {
         return false;
     }
     const std::vector<SubscriberKey>& keys = topic.readers->keys;

@@ -53,12 +53,34 @@ class PublishLog {
     /// The topic is fresh and has readers. Flushes when enough has come together, or has it done later.
     void send(Topic& topic, std::string_view payload);
 
-    /// Room for a payload in the log; commit() follows.
+    /// Room for a payload in the log; commit() follows. The topic is fresh.
     [[nodiscard]] std::byte* prepare(Topic& topic, std::size_t payload_bytes_max);
+    /// The same in few steps, of any topic, where its readers are those of the message before and the segment has room:
+    /// the topic is fresh then and has readers. Null, and nothing is done, otherwise.
+    [[nodiscard]] std::byte* prepare_on(Topic& topic, std::size_t payload_bytes_max) noexcept {
+        const std::size_t header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
+        if (topic.readers.get() != readers_ || !tail_.fits(topic.frame.size() + header_bytes + payload_bytes_max)) {
+            return nullptr;
+        }
+        topic_ = &topic;
+        payload_header_bytes_ = header_bytes;
+        room_ = tail_.next();
+        topic.frame.copy_to(room_);
+        return room_ + topic.frame.size() + header_bytes;
+    }
     /// The topic that prepare() was called for.
     [[nodiscard]] Topic& prepared() const noexcept { return *topic_; }
     /// The prepared topic is fresh. flush() is left to the caller.
     void commit(std::size_t payload_bytes);
+    /// The same in few steps, where nothing has changed since prepare() and the message follows the one before. False,
+    /// and nothing is done, otherwise. Whoever changes a topic's readers has settled the tail.
+    [[nodiscard]] bool commit_on(std::size_t payload_bytes) noexcept {
+        if (room_ != tail_.next() || topic_->readers.get() != readers_) {
+            return false;
+        }
+        tail_.add(write_header(payload_bytes));
+        return true;
+    }
     void skip() noexcept { ++messages_; }
 
     /// Whether one more message of so many bytes costs no subscriber another one. While not, what there is, is flushed
@@ -94,8 +116,14 @@ class PublishLog {
         std::memcpy(out + topic_bytes + header_bytes, payload.data(), payload.size());
         return true;
     }
-    [[nodiscard]] bool is_in_tail(const Topic& topic) const noexcept {
-        return tail_.is_open() && topic.readers.get() == readers_;
+    /// Puts the header between the prepared topic and its payload. Returns the bytes of all three.
+    std::size_t write_header(std::size_t payload_bytes) noexcept {
+        std::byte* const header = room_ + topic_->frame.size();
+        const std::size_t header_bytes = zmtp::write_frame_header(header, 0, payload_bytes);
+        if (header_bytes != payload_header_bytes_) {  // shorter than it might have been: close the gap
+            std::memmove(header + header_bytes, header + payload_header_bytes_, payload_bytes);
+        }
+        return topic_->frame.size() + header_bytes + payload_bytes;
     }
     [[nodiscard]] bool share_readers(Topic& topic) const noexcept;
     void give(std::size_t bytes);

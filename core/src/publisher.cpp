@@ -3,7 +3,6 @@
 #include "peer_table.hpp"
 #include "publish_log.hpp"
 #include "shards/shards.hpp"
-#include "socket_totals.hpp"
 #include "subscription_index.hpp"
 #include "subscription_reader.hpp"
 #include "topic_table.hpp"
@@ -33,6 +32,14 @@ PublisherOptions within_bounds(PublisherOptions options) {
 }
 
 }  // namespace
+
+PublisherTotals& PublisherTotals::operator+=(const PublisherTotals& other) noexcept {
+    static_cast<SocketTotals&>(*this) += other;
+    messages += other.messages;
+    subscriptions_refused += other.subscriptions_refused;
+    subscriptions += other.subscriptions;
+    return *this;
+}
 
 struct Publisher::State {
     /// Here, or on another thread: then it is known by its id, and by where it is.
@@ -296,9 +303,26 @@ char* Publisher::prepare(TopicId topic, std::size_t payload_bytes_max) {
     return reinterpret_cast<char*>(state_->log.prepare(state_->freshen(state_->topics[topic]), payload_bytes_max));
 }
 
+char* Publisher::prepare_if_wanted(TopicId id, std::size_t payload_bytes_max) {
+    State& state = *state_;
+    Topic& topic = state.topics[id];
+    std::byte* room = state.log.prepare_on(topic, payload_bytes_max);
+    if (room == nullptr) {
+        if (state.freshen(topic).readers->keys.empty()) {
+            state.log.skip();
+            return nullptr;
+        }
+        room = state.log.prepare(topic, payload_bytes_max);
+    }
+    return reinterpret_cast<char*>(room);
+}
+
 void Publisher::commit(std::size_t payload_bytes) {
-    state_->freshen(state_->log.prepared());  // somebody may have come or gone since prepare()
-    state_->log.commit(payload_bytes);
+    State& state = *state_;
+    if (!state.log.commit_on(payload_bytes)) {
+        state.freshen(state.log.prepared());  // somebody may have come or gone since prepare()
+        state.log.commit(payload_bytes);
+    }
 }
 
 void Publisher::skip() {
@@ -346,7 +370,7 @@ PublisherTotals Publisher::totals() const {
     PublisherTotals totals;
     static_cast<SocketTotals&>(totals) = state_->peers.totals();
     if (state_->shards != nullptr) {
-        add_totals(totals, state_->shards->totals());
+        static_cast<SocketTotals&>(totals) += state_->shards->totals();
     }
     totals.messages = state_->log.messages();
     totals.subscriptions_refused = state_->subscriptions_refused;

@@ -14,6 +14,12 @@ namespace {
 /// Descriptors that subscribers leave to REST, drivers and the rest of the process.
 constexpr std::size_t descriptors_kept = 192;
 
+/// Connections that the limit of descriptors leaves to subscribers.
+std::size_t connections_max() {
+    const std::size_t descriptors = raise_descriptor_limit();
+    return descriptors - std::min(descriptors / 2, descriptors_kept);
+}
+
 std::string books_text(const Books& books) {
     return "sampled=" + std::to_string(books.sampled) + " published=" + std::to_string(books.published) +
            " filtered=" + std::to_string(books.filtered) + " queued=" + std::to_string(books.queued) +
@@ -32,15 +38,12 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       started_at_(clock_.mono_now()),
       ledger_(plan.devices.size(), channels_),
       queue_(plan.queue_capacity, plan.queue_policy),
-      publisher_(reactor_, publisher_options()),
-      pump_({reactor_, queue_, waker_, channels_, ledger_, publisher_}, epoch_ms_),
+      publishers_(reactor_, plan.publish, connections_max(),
+                  [this](const MonitorEvent& event) { peer_log_.note(event); }),
+      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format()}, epoch_ms_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_),
       rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
-    publisher_.set_monitor([this](const MonitorEvent& event) { peer_log_.note(event); });
-    for (const Endpoint& endpoint : plan.publish) {
-        publisher_.bind(endpoint);
-    }
     add_devices(std::move(plan.devices));
 }
 
@@ -52,13 +55,6 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
         sampler_.add(std::move(device.options), std::move(device.driver));
     }
-}
-
-PublisherOptions Gateway::publisher_options() {
-    PublisherOptions options;
-    const std::size_t descriptors = raise_descriptor_limit();
-    options.sessions_max = std::min(options.sessions_max, descriptors - std::min(descriptors / 2, descriptors_kept));
-    return options;
 }
 
 RestHandlers Gateway::rest_handlers() {
@@ -77,6 +73,14 @@ RestHandlers Gateway::rest_handlers() {
         return command(device, what);
     };
     return handlers;
+}
+
+std::vector<Endpoint> Gateway::endpoints() const {
+    std::vector<Endpoint> result;
+    for (const FormatEndpoint& bound : publishers_.endpoints()) {
+        result.push_back(bound.endpoint);
+    }
+    return result;
 }
 
 void Gateway::start() {
@@ -106,7 +110,7 @@ void Gateway::begin_stop() {
     reactor_.post([this] {
         pump_.drain_all();
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_until_ - clock_.mono_now());
-        publisher_.close(std::max(left, std::chrono::milliseconds(0)), [this] { stopped_.wake(); });
+        publishers_.close(std::max(left, std::chrono::milliseconds(0)), [this] { stopped_.wake(); });
     });
 }
 
@@ -161,12 +165,12 @@ StatusSnapshot Gateway::take_snapshot() const {
         snapshot.devices.push_back(sampler_.status(static_cast<DeviceId>(i)));
     }
     take_books(snapshot);
-    for (const Endpoint& endpoint : publisher_.endpoints()) {
-        snapshot.endpoints.push_back(to_string(endpoint));
+    for (const FormatEndpoint& bound : publishers_.endpoints()) {
+        snapshot.endpoints.push_back({to_string(bound.endpoint), bound.format});
     }
     snapshot.rest_endpoint = "http://" + rest_.address();
-    snapshot.subscribers = publisher_.subscribers();
-    snapshot.publisher = publisher_.totals();
+    snapshot.subscribers = publishers_.subscribers();
+    snapshot.publisher = publishers_.totals();
     TelemetrySample none{};
     none.quality = Quality::bad;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
@@ -197,12 +201,12 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
 }
 
 void Gateway::log_start() const {
-    std::string endpoints;
-    for (const Endpoint& endpoint : publisher_.endpoints()) {
-        endpoints += " publish=" + to_string(endpoint);
+    std::string endpoints_text;
+    for (const Endpoint& endpoint : endpoints()) {
+        endpoints_text += " publish=" + to_string(endpoint);
     }
-    log_.info("running rest=http://" + rest_.address() + endpoints + " devices=" + std::to_string(sampler_.devices()) +
-              " queue=" + std::to_string(queue_.capacity()));
+    log_.info("running rest=http://" + rest_.address() + endpoints_text +
+              " devices=" + std::to_string(sampler_.devices()) + " queue=" + std::to_string(queue_.capacity()));
 }
 
 void Gateway::log_final_books() const {
@@ -215,7 +219,7 @@ void Gateway::log_final_books() const {
             log_.error("books do not balance device=" + line);
         }
     }
-    const PublisherTotals totals = publisher_.totals();
+    const PublisherTotals totals = publishers_.totals();
     log_.info("stopped messages=" + std::to_string(totals.messages) + " matched=" + std::to_string(totals.matched) +
               " sent=" + std::to_string(totals.sent) + " dropped=" + std::to_string(totals.dropped) +
               " pending=" + std::to_string(totals.pending));

@@ -4,7 +4,6 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/ledger.hpp"
-#include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
 #include "device/sampler.hpp"
@@ -12,6 +11,7 @@
 #include "log.hpp"
 #include "peer_log.hpp"
 #include "plan.hpp"
+#include "publishers.hpp"
 #include "pump.hpp"
 #include "rest_server.hpp"
 #include "status.hpp"
@@ -57,7 +57,8 @@ class Gateway {
     [[nodiscard]] std::optional<StatusSnapshot> snapshot();
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
 
-    [[nodiscard]] std::vector<Endpoint> endpoints() const { return publisher_.endpoints(); }
+    /// As bound, in the order of the settings.
+    [[nodiscard]] std::vector<Endpoint> endpoints() const;
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
@@ -65,7 +66,6 @@ class Gateway {
 
   private:
     void add_devices(std::vector<PlannedDevice> devices);
-    [[nodiscard]] static PublisherOptions publisher_options();
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
@@ -85,7 +85,7 @@ class Gateway {
     Waker waker_;
     Waker stopped_;
     Reactor reactor_;
-    Publisher publisher_;
+    Publishers publishers_;
     Pump pump_;
     Sampler sampler_;
     SamplingThread sampling_thread_;

@@ -2,12 +2,13 @@
 
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "per_channel.hpp"
+#include "step_text.hpp"
+#include "time_text.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace telegate {
 
@@ -18,32 +19,39 @@ namespace telegate {
 /// Threads: one, the io thread.
 /// Limits:  one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
 /// Failure: the first sample of a channel may throw std::bad_alloc. Text that is not UTF-8 has its bad bytes replaced
-/// by
-///          U+FFFD; a value that JSON cannot hold becomes null.
+///          by U+FFFD; a value that JSON cannot hold becomes null.
 class JsonEncoder {
   public:
+    static constexpr std::size_t samples_per_payload_max = 1;
+    static constexpr std::size_t escape_bytes_max = 6;  // \u001f
+
     /// `epoch_ms`: the gateway's start, ms since 1970 UTC.
     JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms);
 
-    /// An upper bound for encode()'s result.
-    [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample);
-    /// Writes the object to `out`, which has room for bytes_max(sample), and returns its length.
+    /// Room that encode() needs; its result is shorter.
+    [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
+        const std::size_t bytes = frame_of(sample.channel).bytes_max;
+        return sample.type == ValueType::text ? bytes + escape_bytes_max * sample.text_bytes : bytes;
+    }
+    /// Writes the object to `out`, which has room for bytes_max(sample), and returns its length. What lies behind it in
+    /// that room is lost.
     std::size_t encode(const TelemetrySample& sample, char* out);
 
   private:
     struct Frame {
-        std::string before;  // up to and with `"seq":`
-        std::string after;   // from `,"unit":` up to and with `"quality":"`
+        StepText before;  // up to and with `"seq":`
+        StepText after;   // from `,"unit":` up to and with `"quality":"`
+        std::size_t bytes_max;
     };
 
-    const Frame& frame_of(ChannelId channel);
-    char* write_time(char* out, std::int64_t utc_ns);
+    [[nodiscard]] const Frame& frame_of(ChannelId channel) {
+        return frames_.of(channel, [this](const ChannelInfo& info) { return make_frame(info); });
+    }
+    [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
 
-    const ChannelTable& channels_;
-    const std::string epoch_;
-    std::vector<Frame> frames_;           // by channel
-    std::int64_t second_ = INT64_MIN;     // the second that second_text_ shows
-    std::array<char, 20> second_text_{};  // "2026-11-20T23:11:34."
+    std::string epoch_;
+    PerChannel<Frame> frames_;
+    TimeText time_;
 };
 
 }  // namespace telegate

@@ -65,13 +65,24 @@ DeviceOptions to_options(const DeviceSettings& from, std::int64_t default_interv
     return options;
 }
 
-}  // namespace
+PayloadFormat to_format(std::string_view name) {
+    for (const PayloadFormat format : {PayloadFormat::cbor, PayloadFormat::record}) {
+        if (to_string(format) == name) {
+            return format;
+        }
+    }
+    return PayloadFormat::json;
+}
 
-Plan make_plan(const Settings& settings) {
-    Plan plan;
-    std::vector<SettingsProblem> problems;
-    plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
-    plan.queue_policy = to_policy(settings.queue_policy);
+/// An endpoint can be bound once, whatever its format; any free port is another one each time.
+bool is_taken(const std::vector<FormatEndpoint>& endpoints, const Endpoint& endpoint) {
+    const bool any_port = endpoint.transport == Transport::tcp && endpoint.port == 0;
+    return !any_port && std::any_of(endpoints.begin(), endpoints.end(),
+                                    [&](const FormatEndpoint& other) { return other.endpoint == endpoint; });
+}
+
+void plan_endpoints(const Settings& settings, std::vector<FormatEndpoint>& planned,
+                    std::vector<SettingsProblem>& problems) {
     for (const PublishSettings& publish : settings.publish) {
         if (publish.endpoint.empty()) {
             continue;  // a problem of the text, told already
@@ -80,17 +91,23 @@ Plan make_plan(const Settings& settings) {
         if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
                                 "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what});
-            continue;
-        }
-        Endpoint& parsed = std::get<Endpoint>(endpoint);
-        const bool any_port = parsed.transport == Transport::tcp && parsed.port == 0;
-        if (!any_port && std::find(plan.publish.begin(), plan.publish.end(), parsed) != plan.publish.end()) {
+        } else if (is_taken(planned, std::get<Endpoint>(endpoint))) {
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
                                 "\"" + publish.endpoint + "\" is there twice, each endpoint can be bound once"});
-            continue;
+        } else {
+            planned.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format)});
         }
-        plan.publish.push_back(std::move(parsed));
     }
+}
+
+}  // namespace
+
+Plan make_plan(const Settings& settings) {
+    Plan plan;
+    std::vector<SettingsProblem> problems;
+    plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
+    plan.queue_policy = to_policy(settings.queue_policy);
+    plan_endpoints(settings, plan.publish, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {
             plan.devices.push_back({to_options(device, settings.sampling_interval_ms), make_driver(device)});

@@ -2,9 +2,9 @@
 
 #include "config/load.hpp"
 #include "core/bounded_queue.hpp"
-#include "core/endpoint.hpp"
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
+#include "payload_format.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -21,7 +21,7 @@ struct PlannedDevice {
 /// The settings turned into the rooms' own types, drivers made. What is left for start is what can fail from outside:
 /// addresses and threads.
 struct Plan {
-    std::vector<Endpoint> publish;
+    std::vector<FormatEndpoint> publish;
     std::vector<PlannedDevice> devices;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;

@@ -6,7 +6,7 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include <algorithm>
-#include <span>
+#include <utility>
 
 namespace telegate {
 
@@ -23,14 +23,28 @@ struct Pump::Wait {
 };
 
 Pump::Pump(PumpParts parts, std::int64_t epoch_ms)
-    : parts_(parts),
-      encoder_(parts.channels, epoch_ms),
-      wait_(std::make_unique<Wait>(parts.reactor.context(), parts.waker.descriptor())),
+    : parts_(std::move(parts)),
+      wait_(std::make_unique<Wait>(parts_.reactor.context(), parts_.waker.descriptor())),
       batch_(batch_samples),
-      taken_(parts.ledger.devices()),
-      published_(parts.ledger.devices()) {}
+      taken_(parts_.ledger.devices()),
+      channels_(parts_.channels) {
+    for (const FormatPublisher& to : parts_.publishers) {
+        add_outlet(to, epoch_ms);
+    }
+}
 
 Pump::~Pump() = default;
+
+void Pump::add_outlet(const FormatPublisher& to, std::int64_t epoch_ms) {
+    const auto add = [&]<class Encoder>(std::in_place_type_t<Encoder> /*encoder*/) {
+        outlets_.push_back(Outlet<Encoder>(to.publisher, parts_.channels, epoch_ms));
+    };
+    switch (to.format) {
+        case PayloadFormat::json: return add(std::in_place_type<JsonEncoder>);
+        case PayloadFormat::cbor: return add(std::in_place_type<CborEncoder>);
+        case PayloadFormat::record: return add(std::in_place_type<RecordEncoder>);
+    }
+}
 
 void Pump::start() {
     wait();
@@ -46,11 +60,8 @@ void Pump::wait() {
 
 void Pump::on_wake() {
     parts_.waker.clear();  // before looking, so that samples pushed from here on wake us again
-    for (std::size_t batch = 0; !paused_ && pump_batch(); ++batch) {
-        if (batch + 1 == batches_per_turn) {
-            parts_.waker.wake();
-            break;
-        }
+    if (!paused_ && pump_turn()) {
+        parts_.waker.wake();
     }
     wait();
 }
@@ -61,8 +72,20 @@ void Pump::resume() {
 }
 
 void Pump::drain_all() {
-    while (pump_batch()) {
+    while (pump_turn()) {
     }
+}
+
+bool Pump::pump_turn() {
+    std::size_t batches = 0;
+    bool more = true;
+    while (more && batches++ < batches_per_turn) {
+        more = pump_batch();
+    }
+    for (AnyOutlet& outlet : outlets_) {
+        std::visit([](auto& typed) { typed.flush(); }, outlet);
+    }
+    return more;
 }
 
 bool Pump::pump_batch() {
@@ -71,36 +94,29 @@ bool Pump::pump_batch() {
     if (count == 0) {
         return false;
     }
-    std::fill(taken_.begin(), taken_.end(), 0);
-    std::fill(published_.begin(), published_.end(), 0);
-    for (const TelemetrySample& sample : std::span(batch_).first(count)) {
-        publish(sample);
+    const auto samples = std::span<const TelemetrySample>(batch_).first(count);
+    note(samples);
+    for (AnyOutlet& outlet : outlets_) {
+        std::visit([samples](auto& typed) { typed.publish(samples); }, outlet);
     }
-    parts_.ledger.taken(taken_, published_);
-    parts_.publisher.flush();
+    parts_.ledger.taken(taken_, taken_);  // what is taken is published
     return count == batch_.size();
 }
 
-void Pump::publish(const TelemetrySample& sample) {
-    Channel& channel = channel_of(sample.channel);
-    ++taken_[to_index(channel.device)];
-    if (parts_.publisher.wanted(channel.topic)) {
-        char* room = parts_.publisher.prepare(channel.topic, encoder_.bytes_max(sample));
-        parts_.publisher.commit(encoder_.encode(sample, room));
-    } else {
-        parts_.publisher.skip();
+/// Counts them, and keeps the last of each channel.
+void Pump::note(std::span<const TelemetrySample> samples) {
+    std::fill(taken_.begin(), taken_.end(), 0);
+    const auto make = [](const ChannelInfo& info) {
+        return Channel{info.device_id, {}};
+    };
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const TelemetrySample& sample = samples[i];
+        Channel& channel = channels_.of(sample.channel, make);
+        ++taken_[to_index(channel.device)];
+        if (i + 1 == samples.size() || samples[i + 1].channel != sample.channel) {
+            channel.last = sample;
+        }
     }
-    channel.last = sample;
-    ++published_[to_index(channel.device)];
-}
-
-Pump::Channel& Pump::channel_of(ChannelId id) {
-    // Ids are handed out in order, so a new one means that all up to the table's size may be new.
-    while (channels_.size() <= to_index(id)) {
-        const ChannelInfo& info = parts_.channels.at(static_cast<ChannelId>(channels_.size()));
-        channels_.push_back({parts_.publisher.intern(info.topic), info.device_id, {}});
-    }
-    return channels_[to_index(id)];
 }
 
 void Pump::discard_all(DropReason reason) {
@@ -112,8 +128,8 @@ void Pump::discard_all(DropReason reason) {
 }
 
 const TelemetrySample* Pump::last(ChannelId channel) const noexcept {
-    const std::size_t index = to_index(channel);
-    return index < channels_.size() && channels_[index].last.seq > 0 ? &channels_[index].last : nullptr;
+    const Channel* const known = channels_.find(channel);
+    return known != nullptr && known->last.seq > 0 ? &known->last : nullptr;
 }
 
 }  // namespace telegate

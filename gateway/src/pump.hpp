@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cbor_encoder.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/channel_table.hpp"
 #include "core/ledger.hpp"
@@ -7,14 +8,25 @@
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
 #include "json_encoder.hpp"
+#include "outlet.hpp"
+#include "payload_format.hpp"
+#include "per_channel.hpp"
+#include "record_encoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
+#include <variant>
 #include <vector>
 
 namespace telegate {
+
+/// One format and who publishes in it.
+struct FormatPublisher {
+    PayloadFormat format;
+    Publisher& publisher;
+};
 
 /// The parts that the pump joins. All outlive it.
 struct PumpParts {
@@ -23,11 +35,11 @@ struct PumpParts {
     Waker& waker;
     const ChannelTable& channels;
     Ledger& ledger;
-    Publisher& publisher;
+    std::vector<FormatPublisher> publishers;
 };
 
-/// Empties the queue into the publisher: takes samples in batches, encodes each once if anybody wants it, counts it,
-/// keeps it as its channel's last value.
+/// Empties the queue into the publishers: takes samples in batches, encodes each once per format that anybody wants it
+/// in, counts it once, keeps it as its channel's last value.
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
 /// Limits:  batch_samples at a time, batches_per_turn in one turn of the loop; one last value per channel.
@@ -56,8 +68,8 @@ class Pump {
     [[nodiscard]] const TelemetrySample* last(ChannelId channel) const noexcept;
 
   private:
+    using AnyOutlet = std::variant<Outlet<JsonEncoder>, Outlet<CborEncoder>, Outlet<RecordEncoder>>;
     struct Channel {
-        TopicId topic{};
         DeviceId device{};
         TelemetrySample last{};  // seq 0: none yet
     };
@@ -65,18 +77,19 @@ class Pump {
 
     void wait();
     void on_wake();
+    void add_outlet(const FormatPublisher& to, std::int64_t epoch_ms);
+    /// Up to batches_per_turn batches. Whether there may be more.
+    bool pump_turn();
     /// Whether the batch was full, so that there may be more.
     bool pump_batch();
-    void publish(const TelemetrySample& sample);
-    Channel& channel_of(ChannelId id);
+    void note(std::span<const TelemetrySample> samples);
 
     PumpParts parts_;
-    JsonEncoder encoder_;
+    std::vector<AnyOutlet> outlets_;
     std::unique_ptr<Wait> wait_;
     std::vector<TelemetrySample> batch_;
-    std::vector<std::uint64_t> taken_;      // per device, of the present batch
-    std::vector<std::uint64_t> published_;  // the same
-    std::vector<Channel> channels_;         // by id
+    std::vector<std::uint64_t> taken_;  // per device, of the present batch
+    PerChannel<Channel> channels_;
     bool paused_ = false;
 };
 

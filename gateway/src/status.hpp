@@ -4,6 +4,7 @@
 #include "core/ledger.hpp"
 #include "core/publisher.hpp"
 #include "device/sampler.hpp"
+#include "payload_format.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -16,6 +17,16 @@ namespace telegate {
 
 enum class GatewayState : std::uint8_t { starting, running, stopping };
 [[nodiscard]] std::string_view to_string(GatewayState state) noexcept;
+
+struct EndpointStatus {
+    std::string endpoint;  // as bound
+    PayloadFormat format = PayloadFormat::json;
+};
+
+/// Its `id` counts the subscribers of its format.
+struct SubscriberStatus : PeerStatus {
+    PayloadFormat format = PayloadFormat::json;
+};
 
 /// The last sample of one channel with the channel's names; seq 0 when all that it had were dropped.
 struct ChannelStatus {
@@ -42,10 +53,10 @@ struct StatusSnapshot {
     /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().
     bool queue_agrees = true;
 
-    std::vector<std::string> endpoints;  // as bound
+    std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;
-    std::vector<PeerStatus> subscribers;
-    PublisherTotals publisher;
+    std::vector<SubscriberStatus> subscribers;
+    PublisherTotals publisher;  // of all formats together
 
     std::vector<ChannelStatus> channels;  // those that have had a sample, in order of appearance
     std::uint64_t channels_refused = 0;

@@ -104,13 +104,14 @@ void add_deliveries(Json& json, const Counts& counts) {
     json["balanced"] = counts.matched == counts.sent + counts.dropped + counts.pending;
 }
 
-Json subscriber_json(const PeerStatus& subscriber) {
+Json subscriber_json(const SubscriberStatus& subscriber) {
     Json subscriptions = Json::array();
     for (const std::string& subscription : subscriber.subscriptions) {
         subscriptions.push_back(to_readable(subscription));
     }
     Json json{{"id", subscriber.id},
               {"endpoint", subscriber.endpoint},
+              {"format", to_string(subscriber.format)},
               {"peer", subscriber.peer},
               {"subscriptions", std::move(subscriptions)},
               {"subscriptions_count", subscriber.subscriptions_count}};
@@ -126,7 +127,14 @@ Json subscriber_json(const PeerStatus& subscriber) {
 
 Json transport_json(const StatusSnapshot& snapshot) {
     const PublisherTotals& totals = snapshot.publisher;
-    Json json{{"endpoints", snapshot.endpoints},
+    Json endpoints = Json::array();
+    Json formats = Json::array();
+    for (const EndpointStatus& endpoint : snapshot.endpoints) {
+        endpoints.push_back(endpoint.endpoint);
+        formats.push_back(to_string(endpoint.format));
+    }
+    Json json{{"endpoints", std::move(endpoints)},
+              {"formats", std::move(formats)},
               {"messages", totals.messages},
               {"connections_accepted", totals.connections_accepted},
               {"connections_refused", totals.connections_refused},
@@ -139,7 +147,7 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"received", totals.received}};
     add_deliveries(json, totals);
     Json subscribers = Json::array();
-    for (const PeerStatus& subscriber : snapshot.subscribers) {
+    for (const SubscriberStatus& subscriber : snapshot.subscribers) {
         subscribers.push_back(subscriber_json(subscriber));
     }
     json["subscribers"] = std::move(subscribers);

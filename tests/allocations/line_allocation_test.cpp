@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* settings =
     "[rest]\nlisten = 127.0.0.1:0\n[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:0\n"
+    "[publish \"small\"]\nendpoint = tcp://127.0.0.1:0\nformat = cbor\n"
+    "[publish \"numbers\"]\nendpoint = tcp://127.0.0.1:0\nformat = record\n"
     "[device \"host\"]\ndriver = host\ninterval_ms = 20\n"
     "[device \"simulated\"]\ndriver = simulated\ninterval_ms = 1\n";
 
@@ -47,9 +49,10 @@ void wait_for(std::chrono::milliseconds time) {
 
 TEST_CASE("from driver to subscriber nothing is allocated once every channel is known", "[gateway][allocations]") {
     GatewayFixture fixture(settings);
-    RawPeer peer(fixture.gateway->endpoints().at(0));
+    const auto [endpoint, some_seconds] = GENERATE(table<std::size_t, std::size_t>(
+        {{0, 3'000'000}, {1, 2'500'000}, {2, 1'500'000}}));  // bytes; about two seconds of these devices
+    RawPeer peer(fixture.gateway->endpoints().at(endpoint));
     REQUIRE(peer.send(greeting() + ready("SUB") + subscribe("")));
-    constexpr std::size_t some_seconds = 3'000'000;  // bytes; about two seconds of these devices
     (void)allocations_while(peer.socket(), some_seconds);
     CHECK(allocations_while(peer.socket(), some_seconds) == 0);
 }

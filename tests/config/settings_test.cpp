@@ -98,6 +98,15 @@ TEST_CASE("a choice that is not allowed names those that are, and the nearest", 
           "t.ini:2: policy: \"7\" is not a choice, allowed: drop_oldest, drop_newest, block");
 }
 
+TEST_CASE("the format of an endpoint is json, cbor or record, and json when it is not set", "[config]") {
+    const std::string section = "[publish \"a\"]\nendpoint = tcp://*:0\n";
+    CHECK(parse(section).publish.at(0).format == "json");
+    const auto* const format = GENERATE("json", "cbor", "record");
+    CHECK(parse(section + "format = " + format).publish.at(0).format == format);
+    CHECK(problem_of(section + "format = records") ==
+          "t.ini:3: format: \"records\" is not a choice (did you mean record?), allowed: json, cbor, record");
+}
+
 TEST_CASE("a list holds each choice once", "[config]") {
     const auto list = [](const std::string& value) {
         return problem_of(simulated + "waveforms = " + value);

@@ -1,50 +1,36 @@
 #include "json_encoder.hpp"
 
+#include "encoder_harness.hpp"
 #include "support/catch.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <string>
 
 using namespace telegate;
+using namespace telegate::test;
 using nlohmann::json;
 
 namespace {
 
-/// An encoder with one channel, "boiler/temp" in degrees.
-struct Harness {
-    ChannelTable channels;
-    ChannelId channel = channels.add(DeviceId{0}, "boiler", "temp", "Cel").value();
-    JsonEncoder encoder{channels, 1'795'217'494'123};
+using Harness = EncoderHarness<JsonEncoder>;
 
-    TelemetrySample sample() const {
-        TelemetrySample result{};
-        result.channel = channel;
-        result.seq = 42;
-        result.time_utc_ns = 1'795'216'294'123'456'789;
-        return result;
-    }
-    TelemetrySample real(double value) const {
-        TelemetrySample result = sample();
-        result.type = ValueType::real;
-        result.value.real = value;
-        return result;
-    }
-    TelemetrySample text(std::string_view value) const {
-        TelemetrySample result = sample();
-        result.type = ValueType::text;
-        result.text_bytes = static_cast<std::uint8_t>(value.copy(result.value.text, sizeof result.value.text));
-        return result;
-    }
-    std::string encode(const TelemetrySample& sample) {
-        std::string out(encoder.bytes_max(sample), '\0');
-        out.resize(encoder.encode(sample, out.data()));
-        return out;
-    }
-};
+/// The text of the value in a payload.
+std::string value_text(const std::string& payload) {
+    const std::size_t begin = payload.find("\"value\":") + 8;
+    return payload.substr(begin, payload.find(",\"unit\"") - begin);
+}
+
+/// What std::to_chars() writes, but for the zero with a sign.
+std::string shortest_text(double value) {
+    std::string text(32, '\0');
+    text.resize(
+        static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr - text.data()));
+    return text == "-0" ? "-0.0" : text;
+}
 
 }  // namespace
 
@@ -55,11 +41,20 @@ TEST_CASE("a sample becomes the documented object, keys in order", "[gateway][js
           R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel","quality":"good"})");
 }
 
+TEST_CASE("every sample comes back as nlohmann/json would have written it", "[gateway][json]") {
+    Harness h;
+    RandomSamples random(3);
+    for (int i = 0; i < 50'000; ++i) {
+        const TelemetrySample sample = random.next(h, false);
+        REQUIRE(json::parse(h.encode(sample)) == document_of(sample));
+    }
+}
+
 TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
     Harness h;
-    std::mt19937_64 random(7);
-    for (int i = 0; i < 20'000; ++i) {
-        const auto value = std::bit_cast<double>(random());
+    RandomSamples random(7);
+    for (int i = 0; i < 50'000; ++i) {
+        const double value = random.real();
         if (!std::isfinite(value)) {
             continue;
         }
@@ -68,12 +63,26 @@ TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
     }
 }
 
-TEST_CASE("special doubles keep their value", "[gateway][json]") {
+TEST_CASE("every double has its shortest text", "[gateway][json]") {
     Harness h;
-    const double value =
-        GENERATE(0.0, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e21, 9007199254740993.0);
-    const double back = json::parse(h.encode(h.real(value)))["value"].get<double>();
-    CHECK(std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value));
+    RandomSamples random(9);
+    for (int i = 0; i < 200'000; ++i) {
+        const double value = random.real();
+        if (std::isfinite(value)) {
+            REQUIRE(value_text(h.encode(h.real(value))) == shortest_text(value));
+        }
+    }
+}
+
+TEST_CASE("each number of up to three decimals has its shortest text", "[gateway][json]") {
+    Harness h;
+    for (int thousandths = -120'000; thousandths <= 120'000; ++thousandths) {
+        const double value = thousandths / 1000.0;
+        REQUIRE(value_text(h.encode(h.real(value))) == shortest_text(value));
+    }
+    for (int hundreds = -20'000; hundreds <= 20'000; ++hundreds) {
+        REQUIRE(value_text(h.encode(h.real(hundreds * 100.0))) == shortest_text(hundreds * 100.0));
+    }
 }
 
 TEST_CASE("what JSON cannot hold is null with quality bad", "[gateway][json]") {
@@ -88,45 +97,35 @@ TEST_CASE("what JSON cannot hold is null with quality bad", "[gateway][json]") {
 TEST_CASE("integers beyond 2^53 keep every digit", "[gateway][json]") {
     Harness h;
     const std::int64_t value = GENERATE(std::int64_t{0}, INT64_MAX, INT64_MIN, std::int64_t{9'007'199'254'740'993});
-    TelemetrySample sample = h.sample();
-    sample.type = ValueType::integer;
-    sample.value.integer = value;
-    CHECK(json::parse(h.encode(sample))["value"].get<std::int64_t>() == value);
+    CHECK(value_text(h.encode(h.integer(value))) == std::to_string(value));
 }
 
 TEST_CASE("booleans, absent values and qualities are spelled out", "[gateway][json]") {
     Harness h;
     TelemetrySample sample = h.sample();
-    sample.quality = Quality::stale;
+    const Quality quality = GENERATE(Quality::good, Quality::uncertain, Quality::bad, Quality::stale);
+    sample.quality = quality;
     CHECK(json::parse(h.encode(sample))["value"].is_null());
-    CHECK(json::parse(h.encode(sample))["quality"] == "stale");
-    sample.type = ValueType::boolean;
-    sample.value.boolean = true;
-    sample.quality = Quality::uncertain;
-    CHECK(json::parse(h.encode(sample))["value"] == true);
-    CHECK(json::parse(h.encode(sample))["quality"] == "uncertain");
+    CHECK(json::parse(h.encode(sample))["quality"] == to_string(quality));
+    CHECK(json::parse(h.encode(h.boolean(true)))["value"] == true);
+    CHECK(json::parse(h.encode(h.boolean(false)))["value"] == false);
 }
 
-TEST_CASE("every text comes back as nlohmann/json would write it", "[gateway][json]") {
+TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
     Harness h;
-    std::string every_control;
-    for (char c = 0; c < 0x20; ++c) {
-        every_control.push_back(c);
+    for (char c = 0; c >= 0 && c < 127; ++c) {
+        const std::string text{'a', c, c, 'b'};
+        CHECK(json::parse(h.encode(h.text(text)))["value"].get<std::string>() == text);
     }
-    const std::string text =
-        GENERATE_COPY(std::string(), std::string("\"\\/\b\f\n\r\t"), every_control, std::string("a\0b", 3),
-                      std::string("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"));
-    CHECK(json::parse(h.encode(h.text(text)))["value"].get<std::string>() == text);
+    const std::string longest(TelemetrySample::text_bytes_max, '\x1F');
+    CHECK(json::parse(h.encode(h.text(longest)))["value"].get<std::string>() == longest);
 }
 
 TEST_CASE("any bytes as text give a valid object", "[gateway][json]") {
     Harness h;
-    std::mt19937_64 random(11);
+    RandomSamples random(11);
     for (int i = 0; i < 20'000; ++i) {
-        std::string text(random() % 33, '\0');
-        for (char& c : text) {
-            c = static_cast<char>(random());
-        }
+        const std::string text = random.text(true);
         const json expected = json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
         const json parsed = json::parse(h.encode(h.text(text)));
         REQUIRE(parsed["value"].is_string());
@@ -145,9 +144,28 @@ TEST_CASE("times are exact to the nanosecond, before 1970 and across seconds", "
         {-1, "1969-12-31T23:59:59.999999999Z"},
         {951'782'400'000'000'001, "2000-02-29T00:00:00.000000001Z"},
         {4'102'444'799'999'999'999, "2099-12-31T23:59:59.999999999Z"},
+        {INT64_MIN, "1677-09-21T00:12:43.145224192Z"},
+        {INT64_MAX, "2262-04-11T23:47:16.854775807Z"},
     }));
     TelemetrySample sample = h.real(1);
     (void)h.encode(sample);  // leaves another second in the cache
     sample.time_utc_ns = ns;
     CHECK(json::parse(h.encode(sample))["time"] == text);
+}
+
+TEST_CASE("names and units of any length and bytes stand in the object", "[gateway][json]") {
+    ChannelTable channels;
+    const std::string device(64, 'd');
+    const std::string name(61, 'c');
+    JsonEncoder encoder(channels, epoch_ms);
+    for (const std::string& unit : {std::string(), std::string("\"\x01\xC2\xB0"), std::string(200, 'u')}) {
+        TelemetrySample sample{};
+        sample.channel = channels.add(DeviceId{0}, device, name + std::to_string(unit.size()), unit).value();
+        std::string payload(encoder.bytes_max(sample), '\0');
+        payload.resize(encoder.encode(sample, payload.data()));
+        const json parsed = json::parse(payload);
+        CHECK(parsed["device"] == device);
+        CHECK(parsed["channel"] == name + std::to_string(unit.size()));
+        CHECK(parsed["unit"] == unit);
+    }
 }

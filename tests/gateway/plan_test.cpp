@@ -79,6 +79,24 @@ TEST_CASE("an endpoint that is there twice is a problem, unless it asks for any 
               .empty());
 }
 
+TEST_CASE("an endpoint has the format that is asked for, and json when none is", "[gateway][plan]") {
+    const Plan plan = make_plan(
+        parse_settings("[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\n"
+                       "format = cbor\n[publish \"c\"]\nformat = record\nendpoint = ipc://@c\n"
+                       "[publish \"d\"]\nformat = json\nendpoint = ipc://@d\n",
+                       "x.ini"));
+    REQUIRE(plan.publish.size() == 4);
+    CHECK(plan.publish[0].format == PayloadFormat::json);
+    CHECK(plan.publish[1].format == PayloadFormat::cbor);
+    CHECK(plan.publish[2].format == PayloadFormat::record);
+    CHECK(plan.publish[3].format == PayloadFormat::json);
+}
+
+TEST_CASE("an endpoint cannot be there twice in two formats", "[gateway][plan]") {
+    CHECK(problems_of("[publish \"a\"]\nendpoint = ipc://@a\n[publish \"b\"]\nendpoint = ipc://@a\nformat = cbor\n")
+              .size() == 1);
+}
+
 TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("sampling_interval_ms = 70\n[device \"a\"]\ndriver = simulated\n"

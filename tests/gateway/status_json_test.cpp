@@ -58,8 +58,9 @@ json value_of(const ChannelStatus& channel) {
     return shown(snapshot)["channels"]["last"][channel.topic]["value"];
 }
 
-PeerStatus full_subscriber() {
-    PeerStatus subscriber;
+SubscriberStatus full_subscriber() {
+    SubscriberStatus subscriber;
+    subscriber.format = PayloadFormat::cbor;
     subscriber.id = 3;
     subscriber.endpoint = "tcp://127.0.0.1:5556";
     subscriber.peer = "127.0.0.1:50312";
@@ -111,7 +112,8 @@ StatusSnapshot full_snapshot() {
     snapshot.devices = {DeviceStatus{"host", DeviceState::measuring, 1'000ms, 20, 5, 0, 1, "", 10us, 20us, 30us},
                         DeviceStatus{"boiler", DeviceState::error, 100ms, 6, 50, 3, 2, "no reply", 0ns, 0ns, 0ns}};
     snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
-    snapshot.endpoints = {"tcp://127.0.0.1:5556", "ipc:///run/telegate/pub.sock"};
+    snapshot.endpoints = {{"tcp://127.0.0.1:5556", PayloadFormat::cbor},
+                          {"ipc:///run/telegate/pub.sock", PayloadFormat::record}};
     snapshot.rest_endpoint = "127.0.0.1:8080";
     snapshot.subscribers = {full_subscriber()};
     snapshot.publisher = full_totals();
@@ -203,14 +205,18 @@ TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
 TEST_CASE("the status shows the endpoints and what passed through them", "[gateway][status]") {
     json transport = shown(full_snapshot())["transport"];
     transport.erase("subscribers");
-    CHECK(transport == json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],
+    CHECK(
+        transport ==
+        json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],"formats":["cbor","record"],
         "messages":100,"connections_accepted":4,"connections_refused":1,"accept_errors":6,"handshakes_failed":2,
         "violations":9,"silences":8,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
 }
 
 TEST_CASE("the status shows each subscriber", "[gateway][status]") {
-    CHECK(shown(full_snapshot())["transport"]["subscribers"] ==
-          json::parse(R"([{"id":3,"endpoint":"tcp://127.0.0.1:5556","peer":"127.0.0.1:50312","subscriptions":["host/"],
+    CHECK(
+        shown(full_snapshot())["transport"]["subscribers"] ==
+        json::parse(
+            R"([{"id":3,"endpoint":"tcp://127.0.0.1:5556","format":"cbor","peer":"127.0.0.1:50312","subscriptions":["host/"],
         "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,"backlog_bytes":300,
         "received":2,"zmtp":"3.1","mechanism":"NULL","silent_ms":1200,"round_trip_s":0.00025}])"));
 }

@@ -3,12 +3,14 @@
 Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
 """
 
+import calendar
 import json
 import os
 import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,14 @@ interval_ms = 100
 [device "simulated"]
 driver = simulated
 """
+OTHER_FORMATS = """[publish "numbers"]
+endpoint = tcp://127.0.0.1:0
+format = record
+[publish "small"]
+endpoint = tcp://127.0.0.1:0
+format = cbor
+"""
+RECORD = struct.Struct("<qqQBBBBI32s")  # docs/wire.md
 
 
 class Gateway:
@@ -98,11 +108,14 @@ class Subscriber:
         if not self.socket.poll(wait_ms):
             return False
         topic, payload = self.socket.recv_multipart()
-        sample = json.loads(payload)
-        assert topic.decode() == sample["device"] + "/" + sample["channel"]
-        self.seqs.setdefault(topic.decode(), []).append(sample["seq"])
         self.received += 1
+        self.take(topic.decode(), payload)
         return True
+
+    def take(self, topic, payload):
+        sample = json.loads(payload)
+        assert topic == sample["device"] + "/" + sample["channel"]
+        self.seqs.setdefault(topic, []).append(sample["seq"])
 
     def receive_until(self, condition):
         end = time.monotonic() + DEADLINE_S
@@ -113,6 +126,24 @@ class Subscriber:
     def close(self):
         self.socket.close()
         self.context.term()
+
+
+class PayloadSubscriber(Subscriber):
+    """Keeps the payloads of simulated/counter as they come."""
+
+    def __init__(self, endpoint):
+        super().__init__(endpoint)
+        self.payloads = []
+
+    def take(self, topic, payload):
+        if topic == "simulated/counter":
+            self.payloads.append(payload)
+
+
+def nanoseconds(text):
+    """Since 1970, of "2026-11-20T23:11:34.123456789Z"."""
+    second = calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
+    return second * 1_000_000_000 + int(text[20:29])
 
 
 def wait_a_moment():
@@ -132,8 +163,8 @@ class TheRunningGateway(unittest.TestCase):
         self.addCleanup(gateway.close)
         return gateway
 
-    def subscribe(self, endpoint):
-        subscriber = Subscriber(endpoint)
+    def subscribe(self, endpoint, kind=Subscriber):
+        subscriber = kind(endpoint)
         self.addCleanup(subscriber.close)
         return subscriber
 
@@ -175,6 +206,28 @@ class TheRunningGateway(unittest.TestCase):
         self.assertEqual(status["transport"]["subscribers"][0]["subscriptions"], [""])
         self.assertGreaterEqual(status["transport"]["subscribers"][0]["sent"], 200)
         self.assertIn("simulated/sine", status["channels"]["last"])
+
+    def test_each_endpoint_says_the_same_in_its_own_format(self):
+        gateway = self.start(SETTINGS + OTHER_FORMATS)
+        self.assertEqual(gateway.status()["transport"]["formats"], ["json", "json", "record", "cbor"])
+        as_json, as_record, as_cbor = (self.subscribe(gateway.endpoints[i], PayloadSubscriber) for i in (0, 2, 3))
+        for subscriber in (as_json, as_record, as_cbor):
+            subscriber.receive_until(lambda s=subscriber: len(s.payloads) > 200)
+        samples = {sample["seq"]: sample for sample in map(json.loads, as_json.payloads)}
+        both = 0
+        for payload in as_record.payloads:
+            for record in RECORD.iter_unpack(payload):
+                time_ns, epoch, seq, kind, quality, flags, text_bytes, zero, value = record
+                self.assertEqual((kind, quality, flags, text_bytes, zero, value[8:]), (2, 0, 0, 0, 0, bytes(24)))
+                if seq in samples:
+                    both += 1
+                    self.assertEqual(epoch, samples[seq]["epoch"])
+                    self.assertEqual(int.from_bytes(value[:8], "little", signed=True), samples[seq]["value"])
+                    self.assertEqual(time_ns, nanoseconds(samples[seq]["time"]))
+        self.assertGreater(both, 50)
+        times = {sample["time"].encode() for sample in samples.values()}
+        in_cbor = {payload.split(b"dtime\x78\x1e")[1][:30] for payload in as_cbor.payloads}
+        self.assertGreater(len(times & in_cbor), 50)
 
     def test_a_signal_stops_it_within_three_seconds_though_a_subscriber_never_reads(self):
         gateway = self.start(SETTINGS.replace("sampling_interval_ms = 10", "sampling_interval_ms = 1"))

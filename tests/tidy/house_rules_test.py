@@ -109,6 +109,7 @@ class BadExamples(unittest.TestCase):
 
     def test_the_gateway_is_included_by_nobody(self):
         self.assertTrue(self.include("tools/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
+        self.assertFalse(self.include("tools/perf_tool/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
 
     def test_an_own_header_in_angle_brackets_is_found(self):
         self.assertTrue(self.include("device/src/a.cpp", "#include <core/clock.hpp>", "core/include/core/clock.hpp"))

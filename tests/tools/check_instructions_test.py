@@ -12,6 +12,7 @@ from pathlib import Path
 SCRIPT = Path(__file__).resolve().parents[2] / "tools/check_instructions.py"
 CELLS = [f"{pattern} {transport}" for pattern in ("pubsub", "router") for transport in ("tcp", "inproc")] + [
     "fanout tcp"]
+CODEC_CELLS = [f"codec {name}" for name in ("json", "cbor", "record")]
 
 # Counts `all`, `send` or `receive` instructions for each message, and 1,000,000 for start and end; leaves its
 # environment and its arguments in a file.
@@ -24,7 +25,7 @@ for word; do
     --toggle-collect=*send_all*) per_message={send} ;;
     --toggle-collect=*receive_all*) per_message={receive} ;;
   esac
-  [ "$before" = --messages ] && count=$word
+  case $before in --messages | --samples) count=$word ;; esac
   before=$word
 done
 echo '{{"surroundings": {{"compiler": "C", "build": "{build}", "flags": "-O3"}}}}'
@@ -66,10 +67,11 @@ class Guard(unittest.TestCase):
         lines = self.figures.read_text(encoding="utf-8").splitlines()
         self.assertEqual(lines[1:], ["# C; Release; -O3"] + [f"{cell} {what}" for cell in CELLS
                                                             for what in ("all 200.00", "send 60.00",
-                                                                         "receive 120.00")])
+                                                                         "receive 120.00")] +
+                         [f"{cell} all 200.00" for cell in CODEC_CELLS])
         result = self.check()
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertEqual(result.stdout.count("+0.00 %"), 15)
+        self.assertEqual(result.stdout.count("+0.00 %"), 18)
 
     def test_more_than_five_percent_dearer_fails_and_names_what(self):
         self.record()
@@ -142,8 +144,8 @@ class Guard(unittest.TestCase):
     def test_a_missing_or_broken_figure_is_said(self):
         self.record()
         lines = self.figures.read_text(encoding="utf-8").splitlines()
-        for changed, complaint in ((lines[:-1], "nothing is recorded for fanout tcp receive"),
-                                   (lines[:-1] + ["fanout tcp receive many"], "not a figure: fanout tcp receive many")):
+        for changed, complaint in ((lines[:-1], "nothing is recorded for codec record all"),
+                                   (lines[:-1] + ["codec record all many"], "not a figure: codec record all many")):
             self.figures.write_text("\n".join(changed), encoding="utf-8")
             result = self.check()
             self.assertEqual(result.returncode, 66)

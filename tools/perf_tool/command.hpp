@@ -27,6 +27,7 @@ struct Command {
     Action (*describe)(CLI::App& options);
 };
 
+[[nodiscard]] Command::Action describe_codec_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_fanout_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_queue_command(CLI::App& options);

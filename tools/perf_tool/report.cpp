@@ -64,7 +64,7 @@ void print_text(std::ostream& out, const Report& report) {
     }
     print_heading(out, report.unit);
     for (const Row& row : report.rows) {
-        print_row(out, row, 0);
+        print_row(out, row, report.decimals);
     }
     if (!report.ratios.empty()) {
         print_heading(out, "speed-up, run by run");

@@ -16,6 +16,7 @@ struct Report {
     std::vector<std::pair<std::string, std::string>> parameters;
     std::vector<Row> rows;
     std::vector<Row> ratios;
+    int decimals = 0;  // of rows
 };
 
 void print_text(std::ostream& out, const Report& report);

@@ -51,6 +51,7 @@ struct PublishSettings {
     std::string name;
     SettingsPlace place;
     std::string endpoint;
+    std::string format = "json";
 };
 
 struct Settings {

@@ -92,6 +92,9 @@ struct SocketTotals {
     std::uint64_t received = 0;
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
+
+    /// What all count together.
+    SocketTotals& operator+=(const SocketTotals& other) noexcept;
 };
 
 }  // namespace telegate

@@ -28,6 +28,9 @@ struct PublisherTotals : SocketTotals {
     std::uint64_t messages = 0;               // published, whether or not anybody had asked for them
     std::uint64_t subscriptions_refused = 0;  // over a limit
     std::size_t subscriptions = 0;            // of all peers, now
+
+    /// What all count together.
+    PublisherTotals& operator+=(const PublisherTotals& other) noexcept;
 };
 
 struct PublisherOptions : SocketOptions {
@@ -92,6 +95,8 @@ class Publisher {
 
     /// Room for a payload of up to `payload_bytes_max` bytes, directly in the log; commit() follows.
     [[nodiscard]] char* prepare(TopicId topic, std::size_t payload_bytes_max);
+    /// The same when somebody wants the topic. Otherwise null, and the message is counted as by skip().
+    [[nodiscard]] char* prepare_if_wanted(TopicId topic, std::size_t payload_bytes_max);
     /// Publishes the first `payload_bytes` bytes of the room as one message; flush() follows some time.
     void commit(std::size_t payload_bytes);
     /// A message that nobody has asked for: counted, not written.

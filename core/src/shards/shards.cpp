@@ -2,7 +2,6 @@
 
 #include "call_out.hpp"
 #include "deadline.hpp"
-#include "socket_totals.hpp"
 
 #include <algorithm>
 #include <future>
@@ -255,7 +254,7 @@ std::vector<PeerStatus> Shards::statuses() {
 SocketTotals Shards::totals() {
     SocketTotals sum;
     for (const SocketTotals& each : ask<SocketTotals>([](const PeerTable& peers) { return peers.totals(); })) {
-        add_totals(sum, each);
+        sum += each;
     }
     return sum;
 }

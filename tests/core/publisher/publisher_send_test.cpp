@@ -133,6 +133,28 @@ TEST_CASE("a subscriber that comes between prepare and commit gets the message, 
     CHECK(h.departures[0].matched == 0);
 }
 
+TEST_CASE("room is prepared for what somebody wants, and what nobody wants is counted", "[core][publisher][send]") {
+    PublisherHarness h;
+    std::optional<RawPeer> peer(h.subscriber({"t", "u"}));
+    const TopicId unwanted = h.publisher->intern("x");
+    std::string expected = publisher_hello();
+    for (const char* const topic : {"t", "u", "t", "u"}) {
+        CHECK(h.publisher->prepare_if_wanted(unwanted, 1) == nullptr);
+        char* const room = h.publisher->prepare_if_wanted(h.publisher->intern(topic), 300);
+        REQUIRE(room != nullptr);
+        *room = 'x';
+        h.publisher->commit(1);
+        expected += message(topic, "x");
+    }
+    h.publisher->flush();
+    CHECK(h.turn_until([&] { return peer->read() == expected; }));
+    CHECK(h.publisher->totals().messages == 8);
+    CHECK(h.publisher->totals().matched == 4);
+    peer.reset();
+    REQUIRE(h.turn_until([&] { return h.departures.size() == 1; }));
+    CHECK(h.publisher->prepare_if_wanted(h.publisher->intern("t"), 1) == nullptr);
+}
+
 TEST_CASE("every change of a subscription counts from the next message on, whatever was cached",
           "[core][publisher][send]") {
     PublisherHarness h;

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/endpoint.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace telegate {
+
+/// How a sample looks on the wire, see docs/wire.md. It belongs to the endpoint that the sample is published on.
+enum class PayloadFormat : std::uint8_t { json, cbor, record };
+
+/// As in the settings.
+[[nodiscard]] std::string_view to_string(PayloadFormat format) noexcept;
+
+/// An endpoint of ours and what is published there.
+struct FormatEndpoint {
+    Endpoint endpoint;
+    PayloadFormat format = PayloadFormat::json;
+};
+
+}  // namespace telegate

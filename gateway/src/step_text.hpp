@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace telegate {
+
+/// A text that is copied again and again, with some room behind it, so that it is copied in large steps.
+/// Threads: one. Limits: none. Failure: the constructor may throw std::bad_alloc.
+class StepText {
+  public:
+    static constexpr std::size_t step_bytes = 32;
+
+    explicit StepText(std::string_view text) : bytes_(text), size_(text.size()) {
+        bytes_.resize(std::max<std::size_t>(1, (size_ + step_bytes - 1) / step_bytes) * step_bytes);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// Copies it, and up to step_bytes of anything behind it. Returns its end.
+    char* put(char* out) const noexcept {
+        const char* const from = bytes_.data();
+        std::memcpy(out, from, step_bytes);
+        for (std::size_t copied = step_bytes; copied < size_; copied += step_bytes) {
+            std::memcpy(out + copied, from + copied, step_bytes);
+        }
+        return out + size_;
+    }
+
+  private:
+    std::string bytes_;  // a multiple of step_bytes
+    std::size_t size_;
+};
+
+/// The same for a text of up to 16 bytes, known to the compiler. Threads: any. Limits: 16 bytes. Failure: none.
+class ShortText {
+  public:
+    static constexpr std::size_t bytes_max = 16;
+
+    explicit constexpr ShortText(std::string_view text) : size_(text.size()) {
+        std::copy_n(text.begin(), size_, bytes_.begin());
+    }
+    /// Copies bytes_max bytes. Returns the text's end.
+    char* put(char* out) const noexcept {
+        std::memcpy(out, bytes_.data(), bytes_max);
+        return out + size_;
+    }
+
+  private:
+    std::array<char, bytes_max> bytes_{};
+    std::size_t size_;
+};
+
+}  // namespace telegate

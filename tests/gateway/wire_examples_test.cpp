@@ -1,0 +1,63 @@
+#include "cbor_encoder.hpp"
+#include "json_encoder.hpp"
+#include "record_encoder.hpp"
+
+#include "encoder_harness.hpp"
+#include "support/catch.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+/// The page without spaces and ends of lines.
+std::string page() {
+    std::stringstream text;
+    text << std::ifstream(TELEGATE_SOURCE_DIR "/docs/wire.md").rdbuf();
+    std::string result;
+    for (const char c : text.str()) {
+        if (c != ' ' && c != '\n') {
+            result += c;
+        }
+    }
+    return result;
+}
+
+std::string hex(const std::string& bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string result;
+    for (const char byte : bytes) {
+        result += digits[static_cast<unsigned char>(byte) >> 4U];
+        result += digits[static_cast<unsigned char>(byte) & 0xFU];
+    }
+    return result;
+}
+
+/// The sample of the page in one format.
+template <class Encoder>
+std::string example() {
+    ChannelTable channels;
+    TelemetrySample sample{};
+    sample.channel = channels.add(DeviceId{0}, "host", "cpu.user", "%").value();
+    sample.time_utc_ns = 1'795'216'294'123'456'789;
+    sample.seq = 42;
+    sample.type = ValueType::real;
+    sample.value.real = 12.5;
+    Encoder encoder(channels, 1'795'217'494'123);
+    std::string payload(encoder.bytes_max(sample), '\0');
+    payload.resize(encoder.encode(sample, payload.data()));
+    return payload;
+}
+
+}  // namespace
+
+TEST_CASE("the examples of the documentation are what is sent", "[gateway][formats]") {
+    CHECK(page().find(example<JsonEncoder>()) != std::string::npos);
+    CAPTURE(hex(example<CborEncoder>()), hex(example<RecordEncoder>()));
+    CHECK(page().find(hex(example<CborEncoder>())) != std::string::npos);
+    CHECK(page().find(hex(example<RecordEncoder>())) != std::string::npos);
+}
