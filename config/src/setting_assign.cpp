@@ -119,6 +119,22 @@ Fault assign_list(const ListRule& rule, std::vector<std::string>& value, std::st
     return std::nullopt;
 }
 
+Fault assign_whole_list(const WholeListRule& rule, std::vector<std::int64_t>& value, std::string_view text) {
+    std::vector<std::int64_t> chosen;
+    for (const std::string_view part : text.empty() ? std::vector<std::string_view>() : split(text)) {
+        std::int64_t number = 0;
+        if (Fault fault = assign_whole({.min = rule.min, .max = rule.max}, 0, number, part)) {
+            return fault;
+        }
+        if (std::find(chosen.begin(), chosen.end(), number) != chosen.end()) {
+            return quoted(part) + " is there twice";
+        }
+        chosen.push_back(number);
+    }
+    value = std::move(chosen);
+    return std::nullopt;
+}
+
 Fault assign_text(const TextRule& rule, std::string& value, std::string_view text) {
     const auto is_control = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
@@ -163,6 +179,9 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
             [&](const RealRule& rule) { return assign_real(rule, value_at<double>(slot), text); },
             [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
             [&](const ListRule& rule) { return assign_list(rule, value_at<std::vector<std::string>>(slot), text); },
+            [&](const WholeListRule& rule) {
+                return assign_whole_list(rule, value_at<std::vector<std::int64_t>>(slot), text);
+            },
             [&](const TextRule& rule) { return assign_text(rule, value_at<std::string>(slot), text); },
             [&](const ListenRule&) {
                 return assign_listen(std::get<ListenSlot>(slot), text);

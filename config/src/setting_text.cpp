@@ -23,6 +23,14 @@ std::string joined(std::span<const std::string_view> names, std::string_view sep
     return text;
 }
 
+std::string joined(const std::vector<std::int64_t>& numbers) {
+    std::string text;
+    for (const std::int64_t number : numbers) {
+        text += (text.empty() ? "" : ", ") + number_text(number);
+    }
+    return text;
+}
+
 std::string slot_text(const SettingSlot& slot) {
     return std::visit(Overloaded{[](const bool* value) -> std::string { return *value ? "yes" : "no"; },
                                  [](const std::int64_t* value) { return number_text(*value); },
@@ -31,6 +39,7 @@ std::string slot_text(const SettingSlot& slot) {
                                  [](const std::vector<std::string>* value) {
                                      return joined(std::vector<std::string_view>(value->begin(), value->end()), ", ");
                                  },
+                                 [](const std::vector<std::int64_t>* value) { return joined(*value); },
                                  [](const ListenSlot& listen) {
                                      return listen_address_text(*listen.host, *listen.port);
                                  }},
@@ -64,7 +73,8 @@ std::string_view type_text(const SettingRow& row) noexcept {
     return std::visit(
         Overloaded{[](const BooleanRule&) { return "yes or no"; }, [](const WholeRule&) { return "whole number"; },
                    [](const RealRule&) { return "number"; }, [](const ChoiceRule&) { return "choice"; },
-                   [](const ListRule&) { return "list of choices"; }, [](const TextRule&) { return "text"; },
+                   [](const ListRule&) { return "list of choices"; },
+                   [](const WholeListRule&) { return "list of whole numbers"; }, [](const TextRule&) { return "text"; },
                    [](const ListenRule&) {
                        return "address";
                    }},
@@ -79,6 +89,10 @@ std::string allowed_text(const SettingRow& row) {
             [](const RealRule& rule) { return "a number, " + number_text(rule.min) + " to " + number_text(rule.max); },
             [](const ChoiceRule& rule) { return joined(rule.choices, ", "); },
             [](const ListRule& rule) { return "one or more, separated by commas, of " + joined(rule.choices, ", "); },
+            [](const WholeListRule& rule) {
+                return "nothing, or whole numbers separated by commas, " + number_text(rule.min) + " to " +
+                       number_text(rule.max);
+            },
             [](const TextRule& rule) { return std::string(rule.allowed); },
             [](const ListenRule&) -> std::string {
                 return "HOST:PORT with a numeric IPv4 address, an IPv6 address in brackets or localhost, and a "

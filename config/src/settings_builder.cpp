@@ -119,7 +119,12 @@ class SettingsBuilder {
         }
     }
 
-    [[nodiscard]] Settings take() { return std::move(settings_); }
+    [[nodiscard]] Settings take() {
+        if (const Lines& lines = given_["sampling"]; lines.contains("cpu_affinity")) {
+            settings_.cpu_affinity_place = place(lines.at("cpu_affinity"));
+        }
+        return std::move(settings_);
+    }
 
   private:
     void complain_unknown(const IniSection& section) {
@@ -166,6 +171,10 @@ class SettingsBuilder {
             if (setting.section == row.name && setting.required && !given.contains(setting.key)) {
                 problems_.add(section.line, setting.key,
                               "is missing in " + section.title() + ", allowed: " + allowed_text(setting));
+            }
+            if (setting.section == row.name && given.contains(setting.key) && given.contains(setting.excludes)) {
+                problems_.add(given.at(setting.key), setting.key,
+                              "stands beside " + std::string(setting.excludes) + ", allowed: one of the two");
             }
         }
         return given;

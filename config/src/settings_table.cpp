@@ -16,6 +16,9 @@ constexpr std::array<Names, 3> formats{"json", "cbor", "record"};
 constexpr std::array<Names, 2> endpoint_schemes{"tcp://", "ipc://"};
 
 constexpr WholeRule interval{.min = 1, .max = 3'600'000};
+// The least is what a thread needs to wake up and to read without never resting.
+constexpr WholeRule interval_us{.min = 10, .max = 3'600'000'000};
+constexpr WholeListRule processors{.min = 0, .max = 1'023};  // those of the system's fixed set
 constexpr RealRule probability{.min = 0.0, .max = 1.0};
 constexpr RealRule level{.min = -1e9, .max = 1e9};
 constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH"};
@@ -47,6 +50,7 @@ using M = SimulatedSettings;
 
 constexpr std::array sections{
     SectionRow{.name = "gateway", .meaning = "The gateway as a whole. These keys may also stand before any section."},
+    SectionRow{.name = "sampling", .meaning = "The thread that reads the devices."},
     SectionRow{.name = "queue", .meaning = "The queue between the sampling threads and the subscribers."},
     SectionRow{.name = "rest", .meaning = "The REST server that shows and steers the gateway."},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
@@ -65,6 +69,13 @@ constexpr std::array settings{
                .slot = slot<&S::queue_size>},
     SettingRow{.section = "gateway", .key = "log_level", .rule = ChoiceRule{log_levels}, .applies = Applies::live,
                .meaning = "The least severe log lines that are written.", .slot = slot<&S::log_level>},
+
+    SettingRow{.section = "sampling", .key = "realtime_priority", .rule = WholeRule{.min = 0, .max = 99},
+               .meaning = "Real-time priority of the sampling thread, before every ordinary thread; 0 means none.",
+               .slot = slot<&S::realtime_priority>},
+    SettingRow{.section = "sampling", .key = "cpu_affinity", .rule = processors,
+               .meaning = "Processors that the sampling thread may run on; none means any.",
+               .slot = slot<&S::cpu_affinity>},
 
     SettingRow{.section = "queue", .key = "policy", .rule = ChoiceRule{queue_policies},
                .meaning = "What a full queue does with a new sample: the oldest gives way, the new one is refused, or "
@@ -86,6 +97,9 @@ constexpr std::array settings{
     SettingRow{.section = "device", .key = "interval_ms", .rule = interval, .unit = "ms",
                .unset = "sampling_interval_ms", .meaning = "Time between two readings of this device.",
                .slot = slot<&D::interval_ms>},
+    SettingRow{.section = "device", .key = "interval_us", .rule = interval_us, .unit = "us",
+               .excludes = "interval_ms", .unset = "interval_ms",
+               .meaning = "The same in microseconds, in place of interval_ms.", .slot = slot<&D::interval_us>},
     SettingRow{.section = "device", .key = "errors_before_safe", .rule = WholeRule{.min = 0, .max = 1'000'000},
                .unit = "readings",
                .meaning = "Failed readings in a row after which the device goes to the state safe; 0 means never.",

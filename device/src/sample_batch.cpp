@@ -28,9 +28,11 @@ std::size_t fitting_bytes(std::string_view text) noexcept {
 
 SampleBatch::SampleBatch(ChannelTable& channels, DeviceId device_id, std::string device,
                          std::function<void(std::span<const TelemetrySample>)> on_full)
-    : channels_(channels), device_id_(device_id), device_(std::move(device)), on_full_(std::move(on_full)) {
-    samples_.reserve(samples_max);
-}
+    : channels_(channels),
+      device_id_(device_id),
+      device_(std::move(device)),
+      on_full_(std::move(on_full)),
+      samples_(std::make_unique<TelemetrySample[]>(samples_max)) {}
 
 SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string_view unit) {
     const auto id = channels_.add(device_id_, device_, to_topic_part(name), unit);
@@ -49,7 +51,6 @@ void SampleBatch::begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noe
     time_utc_ns_ = time_utc_ns;
     time_mono_ns_ = time_mono_ns;
     ++tick_;
-    added_ = 0;
 }
 
 void SampleBatch::add(Channel channel, double value, Quality quality) {
@@ -99,24 +100,25 @@ void SampleBatch::add_absent_for_missing() {
 }
 
 void SampleBatch::flush() {
-    if (!samples_.empty()) {
-        on_full_(samples_);
-        samples_.clear();
+    if (count_ > 0) {
+        on_full_({samples_.get(), count_});
+        count_ = 0;
     }
 }
 
 TelemetrySample* SampleBatch::next(Channel channel, Quality quality) {
-    if (channel == Channel::none) {
+    const auto index = static_cast<std::size_t>(channel);
+    if (index >= slots_.size()) {
+        TELEGATE_ASSERT(channel == Channel::none);
         return nullptr;
     }
-    if (samples_.size() == samples_max) {
+    if (count_ == samples_max) {
         flush();
     }
-    TELEGATE_ASSERT(static_cast<std::size_t>(channel) < slots_.size());
-    Slot& slot = slots_[static_cast<std::size_t>(channel)];
+    Slot& slot = slots_[index];
     slot.tick = tick_;
-    ++added_;
-    TelemetrySample& sample = samples_.emplace_back();  // all zero: type none, no flags
+    TelemetrySample& sample = samples_[count_++];
+    sample = {};  // all zero: type none, no flags
     sample.time_utc_ns = time_utc_ns_;
     sample.time_mono_ns = time_mono_ns_;
     sample.seq = ++slot.seq;

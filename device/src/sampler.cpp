@@ -7,12 +7,6 @@
 #include <utility>
 
 namespace telegate {
-namespace {
-
-constexpr std::chrono::milliseconds interval_max = std::chrono::hours(1);
-
-}  // namespace
-
 /// Threads: the sampling thread writes; the atomics and the histogram are what status() reads from any thread.
 struct Sampler::Device {
     DeviceOptions options;
@@ -48,7 +42,7 @@ struct Sampler::Device {
     void schedule_after(MonoTime now) noexcept {
         const auto missed = (now - *due) / options.interval;
         ticks_missed.fetch_add(static_cast<std::uint64_t>(missed), std::memory_order_relaxed);
-        *due += (missed + 1) * Duration(options.interval);
+        *due += (missed + 1) * options.interval;
     }
 
     void note_result(const ReadResult& result) noexcept {
@@ -93,7 +87,8 @@ Sampler::~Sampler() = default;
 DeviceId Sampler::add(DeviceOptions options, std::unique_ptr<Driver> driver) {
     TELEGATE_ASSERT(devices_.size() < ledger_.devices());
     TELEGATE_ASSERT(!find(options.name));
-    TELEGATE_ASSERT(options.interval.count() >= 1 && options.interval <= interval_max);
+    TELEGATE_ASSERT(options.interval >= DeviceOptions::interval_min);
+    TELEGATE_ASSERT(options.interval <= DeviceOptions::interval_max);
     const auto id = static_cast<DeviceId>(devices_.size());
     const auto on_full = [this, index = devices_.size()](std::span<const TelemetrySample> samples) {
         hand_over(*devices_[index], samples);

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -38,9 +39,12 @@ struct SamplingThread::State {
     bool stopping = false;
 
     std::thread thread;
+    ScheduleGrant schedule;
 
-    State(Sampler& the_sampler, const Clock& the_clock) : sampler(the_sampler), clock(the_clock) {
+    State(Sampler& the_sampler, const Clock& the_clock, ThreadSchedule wanted)
+        : sampler(the_sampler), clock(the_clock) {
         requests.reserve(commands_max);
+        schedule.wanted = std::move(wanted);
     }
 
     void run() {
@@ -92,8 +96,8 @@ struct SamplingThread::State {
     }
 };
 
-SamplingThread::SamplingThread(Sampler& sampler, const Clock& clock)
-    : state_(std::make_unique<State>(sampler, clock)) {}
+SamplingThread::SamplingThread(Sampler& sampler, const Clock& clock, ThreadSchedule schedule)
+    : state_(std::make_unique<State>(sampler, clock, std::move(schedule))) {}
 
 SamplingThread::~SamplingThread() {
     stop();
@@ -101,10 +105,12 @@ SamplingThread::~SamplingThread() {
 
 void SamplingThread::start() {
     TELEGATE_ASSERT(!state_->thread.joinable());
+    // The thread waits for it, so that nothing is read before the schedule is set.
     const std::lock_guard lock(state_->mutex);
     state_->stopping = false;
     state_->sampler.interrupt(false);
     state_->thread = std::thread([state = state_.get()] { state->run(); });
+    state_->schedule = schedule_thread(state_->thread.native_handle(), state_->schedule.wanted);
     state_->running = true;
 }
 
@@ -118,6 +124,10 @@ void SamplingThread::stop() {
     if (state_->thread.joinable()) {
         state_->thread.join();
     }
+}
+
+const ScheduleGrant& SamplingThread::schedule() const noexcept {
+    return state_->schedule;
 }
 
 std::optional<CommandResult> SamplingThread::run_command(DeviceId device, DeviceCommand command,

@@ -1,6 +1,7 @@
 #include "gateway.hpp"
 
 #include "descriptor_limit.hpp"
+#include "schedule_refusals.hpp"
 
 #include <pthread.h>
 
@@ -42,7 +43,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
                   [this](const MonitorEvent& event) { peer_log_.note(event); }),
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format()}, epoch_ms_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
-      sampling_thread_(sampler_, clock_),
+      sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
       rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
     add_devices(std::move(plan.devices));
 }
@@ -90,6 +91,9 @@ void Gateway::start() {
         reactor_.run();
     });
     sampling_thread_.start();
+    for (const std::string& line : schedule_refusals(sampling_thread_.schedule())) {
+        log_.warn(line);
+    }
     rest_.start();
     state_ = GatewayState::running;
     log_start();
@@ -161,6 +165,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.queue_capacity = queue_.capacity();
     snapshot.queue_high_water = queue_.high_water();
     snapshot.queue_policy = queue_.policy();
+    snapshot.sampling_schedule = sampling_thread_.schedule().in_force;
     for (std::size_t i = 0; i < sampler_.devices(); ++i) {
         snapshot.devices.push_back(sampler_.status(static_cast<DeviceId>(i)));
     }

@@ -56,13 +56,35 @@ std::unique_ptr<Driver> make_driver(const DeviceSettings& settings) {
     return make_simulated_driver(options);
 }
 
+Duration interval_of(const DeviceSettings& device, std::int64_t default_interval_ms) {
+    if (device.interval_us > 0) {
+        return std::chrono::microseconds(device.interval_us);
+    }
+    return std::chrono::milliseconds(device.interval_ms > 0 ? device.interval_ms : default_interval_ms);
+}
+
 DeviceOptions to_options(const DeviceSettings& from, std::int64_t default_interval_ms) {
     DeviceOptions options;
     options.name = from.name;
-    options.interval = std::chrono::milliseconds(from.interval_ms > 0 ? from.interval_ms : default_interval_ms);
+    options.interval = interval_of(from, default_interval_ms);
     options.errors_before_safe = static_cast<std::uint32_t>(from.errors_before_safe);
     options.started = from.autostart;
     return options;
+}
+
+ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem>& problems) {
+    ThreadSchedule schedule;
+    schedule.realtime_priority = static_cast<int>(settings.realtime_priority);
+    const unsigned count = processor_count();
+    for (const std::int64_t number : settings.cpu_affinity) {
+        if (number >= count) {
+            problems.push_back({settings.cpu_affinity_place.file, settings.cpu_affinity_place.line, "cpu_affinity",
+                                "this machine has no processor " + std::to_string(number) + ", allowed: 0 to " +
+                                    std::to_string(count - 1)});
+        }
+        schedule.processors.push_back(static_cast<unsigned>(number));
+    }
+    return schedule;
 }
 
 PayloadFormat to_format(std::string_view name) {
@@ -107,6 +129,7 @@ Plan make_plan(const Settings& settings) {
     std::vector<SettingsProblem> problems;
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
     plan.queue_policy = to_policy(settings.queue_policy);
+    plan.sampling_schedule = to_schedule(settings, problems);
     plan_endpoints(settings, plan.publish, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {

@@ -4,6 +4,7 @@
 #include "core/bounded_queue.hpp"
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
+#include "device/thread_schedule.hpp"
 #include "payload_format.hpp"
 
 #include <cstddef>
@@ -23,6 +24,7 @@ struct PlannedDevice {
 struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<PlannedDevice> devices;
+    ThreadSchedule sampling_schedule;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };

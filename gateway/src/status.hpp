@@ -4,6 +4,7 @@
 #include "core/ledger.hpp"
 #include "core/publisher.hpp"
 #include "device/sampler.hpp"
+#include "device/thread_schedule.hpp"
 #include "payload_format.hpp"
 
 #include <chrono>
@@ -48,6 +49,7 @@ struct StatusSnapshot {
     std::size_t queue_high_water = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 
+    ThreadSchedule sampling_schedule;  // in force
     std::vector<DeviceStatus> devices;
     std::vector<Books> books;  // one per device, same order
     /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().

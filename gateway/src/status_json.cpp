@@ -75,10 +75,16 @@ Json books_json(const StatusSnapshot& snapshot) {
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
 }
 
+/// A whole number of milliseconds where it is one.
+Json interval_json(Duration interval) {
+    const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
+    return whole == interval ? Json(whole.count()) : Json(std::chrono::duration<double, std::milli>(interval).count());
+}
+
 Json device_json(const DeviceStatus& device) {
     Json json{{"name", device.name},
               {"state", to_string(device.state)},
-              {"interval_ms", device.interval.count()},
+              {"interval_ms", interval_json(device.interval)},
               {"channels", device.channels},
               {"reads", device.reads},
               {"reads_failed", device.reads_failed},
@@ -208,7 +214,9 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["uptime_s"] = to_seconds(snapshot.uptime);
     json["queue"] = queue_json(snapshot);
     json["books"] = books_json(snapshot);
-    json["sampler"] = {{"devices", std::move(devices)}};
+    json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
+                       {"cpu_affinity", snapshot.sampling_schedule.processors},
+                       {"devices", std::move(devices)}};
     json["transport"] = transport_json(snapshot);
     json["rest"] = {{"endpoint", snapshot.rest_endpoint}};
     json["channels"] = channels_json(snapshot);

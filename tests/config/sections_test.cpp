@@ -88,7 +88,7 @@ TEST_CASE("an unknown section names the nearest known one, and its keys are not 
     CHECK(problem_of("[devices \"a\"]\nfoo = 1") ==
           "t.ini:1: [devices \"a\"] is not a known section, did you mean device?");
     CHECK(problem_of("[mqtt]") ==
-          "t.ini:1: [mqtt] is not a known section, allowed: gateway, queue, rest, publish, device");
+          "t.ini:1: [mqtt] is not a known section, allowed: gateway, sampling, queue, rest, publish, device");
 }
 
 TEST_CASE("a key of the other driver is told with its driver", "[config][problems]") {
@@ -99,7 +99,8 @@ TEST_CASE("a key of the other driver is told with its driver", "[config][problem
 
 TEST_CASE("the known keys of a device are those of its driver", "[config][problems]") {
     const std::string problem = problem_of("[device \"a\"]\ndriver = host\ncolour = red");
-    CHECK(has(problem, "driver, interval_ms, errors_before_safe, autostart, per_core, proc_root, sys_root"));
+    CHECK(
+        has(problem, "driver, interval_ms, interval_us, errors_before_safe, autostart, per_core, proc_root, sys_root"));
     CHECK_FALSE(has(problem, "waveforms"));
 }
 

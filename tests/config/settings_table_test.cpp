@@ -37,6 +37,18 @@ TEST_CASE("a key that ends in _ms has the unit ms", "[config][table]") {
     for_each_row([](const SettingRow& row) { CHECK(row.key.ends_with("_ms") == (row.unit == "ms")); });
 }
 
+TEST_CASE("a key that ends in _us has the unit us", "[config][table]") {
+    for_each_row([](const SettingRow& row) { CHECK(row.key.ends_with("_us") == (row.unit == "us")); });
+}
+
+TEST_CASE("a setting excludes one of its own section", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        if (!row.excludes.empty()) {
+            CHECK(find_setting(row.section, row.excludes, row.driver) != nullptr);
+        }
+    });
+}
+
 TEST_CASE("no setting and no place is there twice", "[config][table]") {
     std::set<std::pair<std::string_view, std::string_view>> keys;
     DefaultOwners owners;
@@ -51,6 +63,8 @@ TEST_CASE("no setting and no place is there twice", "[config][table]") {
             CHECK(places.insert(*text).second);
         } else if (const auto* const whole = std::get_if<std::int64_t*>(&slot)) {
             CHECK(places.insert(*whole).second);
+        } else if (const auto* const wholes = std::get_if<std::vector<std::int64_t>*>(&slot)) {
+            CHECK(places.insert(*wholes).second);
         }
     });
 }
@@ -84,6 +98,13 @@ TEST_CASE("defaults come from the settings structs", "[config][table]") {
     CHECK(default_text(*find_setting("device", "amplitude", "simulated")) == "10");
     CHECK(default_text(*find_setting("device", "autostart")) == "yes");
     CHECK(default_text(*find_setting("publish", "endpoint")).empty());
+    CHECK(default_text(*find_setting("sampling", "cpu_affinity")).empty());
+}
+
+TEST_CASE("a list of numbers is shown with commas", "[config][table]") {
+    Settings settings;
+    settings.cpu_affinity = {2, 0};
+    CHECK(value_text(*find_setting("sampling", "cpu_affinity"), &settings) == "2, 0");
 }
 
 TEST_CASE("an IPv6 address is shown in brackets", "[config][table]") {

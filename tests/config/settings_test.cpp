@@ -119,6 +119,47 @@ TEST_CASE("a list holds each choice once", "[config]") {
     CHECK(has(list("sin"), "\"sin\" is not a choice (did you mean sine?)"));
 }
 
+TEST_CASE("the sampling thread's settings arrive", "[config]") {
+    const Settings settings = parse("[sampling]\nrealtime_priority = 99\ncpu_affinity = 3 ,0,\t1023\n");
+    CHECK(settings.realtime_priority == 99);
+    CHECK(settings.cpu_affinity == std::vector<std::int64_t>{3, 0, 1023});
+    CHECK(settings.cpu_affinity_place.file == "t.ini");
+    CHECK(settings.cpu_affinity_place.line == 3);
+    CHECK(parse("[sampling]\ncpu_affinity =\n").cpu_affinity.empty());
+}
+
+TEST_CASE("a list of numbers holds each once, within their range", "[config]") {
+    const auto list = [](const std::string& value) {
+        return problem_of("[sampling]\ncpu_affinity = " + value);
+    };
+    CHECK(list("0, 1024") ==
+          "t.ini:2: cpu_affinity: \"1024\" is out of range, allowed: nothing, or whole numbers separated by commas, "
+          "0 to 1023");
+    CHECK(has(list("1, 01"), "\"01\" is there twice"));
+    CHECK(has(list("-1"), "\"-1\" is out of range"));
+    CHECK(has(list("0-3"), "\"0-3\" is not a whole number"));
+    CHECK(has(list("0 1"), "\"0 1\" is not a whole number"));
+    CHECK(has(list("0,"), "\"\" is not a whole number"));
+    CHECK(has(list("any"), "\"any\" is not a whole number"));
+}
+
+TEST_CASE("a real-time priority is 1 to 99, or 0 for none", "[config]") {
+    CHECK(parse("[sampling]\nrealtime_priority = 0\n").realtime_priority == 0);
+    CHECK(has(problem_of("[sampling]\nrealtime_priority = 100"),
+              "is out of range, allowed: a whole number without unit, "
+              "0 to 99"));
+    CHECK(has(problem_of("[sampling]\nrealtime_priority = fifo"), "is not a whole number"));
+}
+
+TEST_CASE("a device has its interval in milliseconds or in microseconds", "[config]") {
+    CHECK(parse(simulated + "interval_us = 250").devices.at(0).interval_us == 250);
+    CHECK(has(problem_of(simulated + "interval_us = 9"),
+              "is out of range, allowed: a whole number without unit, 10 to "
+              "3600000000 (us)"));
+    CHECK(problem_of(simulated + "interval_us = 250\ninterval_ms = 1") ==
+          "t.ini:3: interval_us: stands beside interval_ms, allowed: one of the two");
+}
+
 TEST_CASE("the REST address is a number and a port", "[config]") {
     const auto [text, host, port] =
         GENERATE(table<std::string, std::string, std::int64_t>({{"127.0.0.1:8080", "127.0.0.1", 8080},

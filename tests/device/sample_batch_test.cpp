@@ -142,17 +142,6 @@ TEST_CASE("a full batch is handed on and filling goes on", "[device][batch]") {
     CHECK(f.samples.back().seq == 2 * SampleBatch::samples_max + 1);
 }
 
-TEST_CASE("samples are counted per tick, those handed on included", "[device][batch]") {
-    BatchFixture f;
-    f.batch.begin(1, 1);
-    f.batch.add(f.channel, 1.0);
-    f.batch.flush();
-    f.batch.add_absent(f.channel);
-    CHECK(f.batch.added() == 2);
-    f.batch.begin(2, 2);
-    CHECK(f.batch.added() == 0);
-}
-
 TEST_CASE("a channel that is declared again is the same channel", "[device][batch]") {
     BatchFixture f;
     CHECK(f.batch.add_channel("temp", "K") == f.channel);

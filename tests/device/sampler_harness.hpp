@@ -8,7 +8,7 @@
 
 namespace telegate::test {
 
-inline DeviceOptions device_options(std::string name, std::chrono::milliseconds interval = std::chrono::seconds(1)) {
+inline DeviceOptions device_options(std::string name, Duration interval = std::chrono::seconds(1)) {
     DeviceOptions options;
     options.name = std::move(name);
     options.interval = interval;

@@ -23,7 +23,7 @@ constexpr auto long_time = 60s;  // no test takes it: each wait ends by what the
 
 /// A sampling thread on the real clock, with one scripted device.
 struct ThreadHarness {
-    explicit ThreadHarness(std::chrono::milliseconds interval, std::size_t capacity = 1'000,
+    explicit ThreadHarness(Duration interval, std::size_t capacity = 1'000,
                            OverflowPolicy policy = OverflowPolicy::drop_oldest)
         : queue(capacity, policy) {
         sampler.add(device_options("boiler", interval), std::make_unique<ScriptedDriver>(script));

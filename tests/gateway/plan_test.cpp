@@ -97,6 +97,34 @@ TEST_CASE("an endpoint cannot be there twice in two formats", "[gateway][plan]")
               .size() == 1);
 }
 
+TEST_CASE("an interval may be given in microseconds", "[gateway][plan]") {
+    const Plan plan =
+        make_plan(parse_settings("[device \"a\"]\ndriver = simulated\ninterval_us = 333\n"
+                                 "[device \"b\"]\ndriver = simulated\ninterval_us = 10\n"
+                                 "[device \"c\"]\ndriver = simulated\ninterval_us = 3600000000\n",
+                                 "t.ini"));
+    CHECK(plan.devices[0].options.interval == std::chrono::microseconds(333));
+    CHECK(plan.devices[1].options.interval == DeviceOptions::interval_min);
+    CHECK(plan.devices[2].options.interval == DeviceOptions::interval_max);
+}
+
+TEST_CASE("the sampling thread is an ordinary one on any processor unless the settings say more", "[gateway][plan]") {
+    const Plan plain = make_plan(parse_settings("", "t.ini"));
+    CHECK(plain.sampling_schedule.realtime_priority == 0);
+    CHECK(plain.sampling_schedule.processors.empty());
+    const Plan plan = make_plan(parse_settings("[sampling]\nrealtime_priority = 40\ncpu_affinity = 0\n", "t.ini"));
+    CHECK(plan.sampling_schedule.realtime_priority == 40);
+    CHECK(plan.sampling_schedule.processors == std::vector<unsigned>{0});
+}
+
+TEST_CASE("a processor that the machine does not have is a problem of its line", "[gateway][plan]") {
+    const unsigned count = processor_count();
+    REQUIRE(count < ThreadSchedule::processor_max);
+    const auto problems = problems_of("\n[sampling]\ncpu_affinity = 0, " + std::to_string(count));
+    CHECK(problems == std::vector<std::string>{"x.ini:3: cpu_affinity: this machine has no processor " +
+                                               std::to_string(count) + ", allowed: 0 to " + std::to_string(count - 1)});
+}
+
 TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("sampling_interval_ms = 70\n[device \"a\"]\ndriver = simulated\n"

@@ -202,6 +202,25 @@ TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
     CHECK(devices[1]["last_error"] == "no reply");
 }
 
+TEST_CASE("an interval below a millisecond is shown as a fraction of one", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    const auto [interval, text] = GENERATE(
+        table<Duration, std::string>({{100us, "0.1"}, {10us, "0.01"}, {1'500us, "1.5"}, {1ms, "1"}, {1h, "3600000"}}));
+    snapshot.devices[0].interval = interval;
+    CHECK(shown(snapshot)["sampler"]["devices"][0]["interval_ms"].dump() == text);
+}
+
+TEST_CASE("the status shows how the sampling thread is run", "[gateway][status]") {
+    json sampler = shown(full_snapshot())["sampler"];
+    sampler.erase("devices");
+    CHECK(sampler == json::parse(R"({"realtime_priority":0,"cpu_affinity":[]})"));
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.sampling_schedule = {50, {1, 3}};
+    sampler = shown(snapshot)["sampler"];
+    sampler.erase("devices");
+    CHECK(sampler == json::parse(R"({"realtime_priority":50,"cpu_affinity":[1,3]})"));
+}
+
 TEST_CASE("the status shows the endpoints and what passed through them", "[gateway][status]") {
     json transport = shown(full_snapshot())["transport"];
     transport.erase("subscribers");

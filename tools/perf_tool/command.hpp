@@ -31,6 +31,7 @@ struct Command {
 [[nodiscard]] Command::Action describe_fanout_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_queue_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_sampler_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_subscriptions_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_transport_command(CLI::App& options);
 

@@ -20,9 +20,10 @@ Command::Action describe_latency_command(CLI::App& options) {
 }
 
 // The first is what perf_tool does when no command is named.
-constexpr std::array<Command, 7> commands{{
+constexpr std::array<Command, 8> commands{{
     {"queue", "Samples through the queue between two threads, beside a mutex queue", describe_queue_command},
     {"codec", "Samples into payloads: json, cbor, record, beside nlohmann/json", describe_codec_command},
+    {"sampler", "How late the sampling thread is, beside a bare loop, alone and under load", describe_sampler_command},
     {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
     {"monitor", "Messages between sockets of one thread, with and without a monitor", describe_monitor_command},
     {"transport", "Messages from one socket to another, beside libzmq and bare sockets", describe_transport_command},

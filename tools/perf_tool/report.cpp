@@ -67,7 +67,7 @@ void print_text(std::ostream& out, const Report& report) {
         print_row(out, row, report.decimals);
     }
     if (!report.ratios.empty()) {
-        print_heading(out, "speed-up, run by run");
+        print_heading(out, report.ratios_heading);
     }
     for (const Row& row : report.ratios) {
         print_row(out, row, 2);

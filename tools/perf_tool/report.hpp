@@ -17,6 +17,7 @@ struct Report {
     std::vector<Row> rows;
     std::vector<Row> ratios;
     int decimals = 0;  // of rows
+    std::string ratios_heading = "speed-up, run by run";
 };
 
 void print_text(std::ostream& out, const Report& report);

@@ -31,6 +31,11 @@ struct ChoiceRule {
 struct ListRule {
     std::span<const std::string_view> choices = {};
 };
+/// Whole numbers separated by commas, none twice; or nothing.
+struct WholeListRule {
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+};
 /// Text without control bytes that begins with one of `prefixes`, if there are any, and does not end there.
 struct TextRule {
     std::span<const std::string_view> prefixes = {};
@@ -38,14 +43,16 @@ struct TextRule {
 };
 /// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost.
 struct ListenRule {};
-using SettingRule = std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, TextRule, ListenRule>;
+using SettingRule =
+    std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, WholeListRule, TextRule, ListenRule>;
 
 /// Where the value of a setting lives.
 struct ListenSlot {
     std::string* host = nullptr;
     std::int64_t* port = nullptr;
 };
-using SettingSlot = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*, ListenSlot>;
+using SettingSlot = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
+                                 std::vector<std::int64_t>*, ListenSlot>;
 
 /// The struct that a section fills: the section of a row decides which one it is.
 using SettingOwner = std::variant<Settings*, PublishSettings*, DeviceSettings*>;
@@ -62,8 +69,9 @@ struct SettingRow {
     SettingRule rule = {};
     std::string_view unit = {};  // "" for none
     Applies applies = Applies::restart;
-    bool required = false;        // in every section of its kind
-    std::string_view unset = {};  // what stands in when the key is absent, where that is not a value of its own
+    bool required = false;           // in every section of its kind
+    std::string_view excludes = {};  // a key of the same section that must not be given beside this one
+    std::string_view unset = {};     // what stands in when the key is absent, where that is not a value of its own
     std::string_view meaning = {};
     SettingSlot (*slot)(const SettingOwner& owner) = nullptr;
 };

@@ -40,7 +40,8 @@ struct DeviceSettings {
     std::string name;
     SettingsPlace place;
     std::string driver;            // "host" or "simulated"
-    std::int64_t interval_ms = 0;  // 0: sampling_interval_ms
+    std::int64_t interval_ms = 0;  // 0: interval_us
+    std::int64_t interval_us = 0;  // 0: interval_ms; both 0: sampling_interval_ms
     std::int64_t errors_before_safe = 10;
     bool autostart = true;
     HostSettings host;            // meaningful when driver is "host"
@@ -56,6 +57,9 @@ struct PublishSettings {
 
 struct Settings {
     std::int64_t sampling_interval_ms = 100;
+    std::int64_t realtime_priority = 0;      // of the sampling thread; 0: none
+    std::vector<std::int64_t> cpu_affinity;  // processors of the sampling thread; empty: any
+    SettingsPlace cpu_affinity_place;        // meaningful when cpu_affinity is not empty
     std::int64_t queue_size = 1'024;
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";

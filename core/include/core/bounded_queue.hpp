@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/assert.hpp"
+#include "core/short_wait.hpp"
 
 #include <concurrentqueue/concurrentqueue.h>
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 
 namespace telegate {
@@ -53,6 +53,7 @@ class BoundedQueue {
     /// with drop_oldest those are older items, possibly of another producer.
     template <class OnLoss>
     void push(std::span<const T> items, OnLoss&& on_loss) {
+        ShortWait wait;
         while (!items.empty()) {
             if (closed_.load(std::memory_order_acquire)) {
                 return lose(items, QueueLoss::closed, on_loss);
@@ -64,7 +65,7 @@ class BoundedQueue {
             }
             switch (policy_.load(std::memory_order_relaxed)) {
                 case OverflowPolicy::drop_newest: return lose(items, QueueLoss::refused, on_loss);
-                case OverflowPolicy::drop_oldest: items = items.subspan(replace_oldest(items, on_loss)); break;
+                case OverflowPolicy::drop_oldest: items = items.subspan(replace_oldest(items, on_loss, wait)); break;
                 case OverflowPolicy::block: wait_for_room(); break;
             }
         }
@@ -138,12 +139,12 @@ class BoundedQueue {
     }
 
     template <class OnLoss>
-    std::size_t replace_oldest(std::span<const T> items, OnLoss&& on_loss) {
+    std::size_t replace_oldest(std::span<const T> items, OnLoss&& on_loss, ShortWait& wait) {
         std::array<T, evict_items_max> oldest;
         const std::size_t wanted = std::min(items.size(), oldest.size());
         const std::size_t evicted = take(std::span<T>(oldest).first(wanted));
         if (evicted == 0) {
-            std::this_thread::yield();  // the room is between two hands: just popped, or reserved and not yet filled
+            wait.once();  // the room is between two hands: just popped, or reserved and not yet filled
             return 0;
         }
         lose(std::span<const T>(oldest).first(evicted), QueueLoss::evicted, on_loss);
@@ -154,8 +155,9 @@ class BoundedQueue {
     /// One taker at a time: the queue inside hands an emptied block back to its producer without ordering the reads of
     /// all who emptied it before the next write. A few items per turn, so a short wait.
     std::size_t take(std::span<T> out) noexcept {
+        ShortWait wait;
         while (taking_.test_and_set(std::memory_order_acquire)) {
-            std::this_thread::yield();
+            wait.once();
         }
         const std::size_t taken = items_.try_dequeue_bulk(consumer_token_, out.data(), out.size());
         taking_.clear(std::memory_order_release);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,13 +51,11 @@ class SampleBatch {
     void flush();
 
     [[nodiscard]] std::size_t channels() const noexcept { return slots_.size(); }
-    /// Samples added since begin(), those handed on included.
-    [[nodiscard]] std::size_t added() const noexcept { return added_; }
     [[nodiscard]] DeviceId device_id() const noexcept { return device_id_; }
     [[nodiscard]] const std::string& device() const noexcept { return device_; }
 
   private:
-    struct Slot {
+    struct alignas(32) Slot {  // a power of two: each sample looks one up
         ChannelId id;
         std::uint64_t seq = 0;
         std::uint64_t tick = 0;  // the last tick with a sample
@@ -69,11 +68,11 @@ class SampleBatch {
     const std::string device_;
     std::function<void(std::span<const TelemetrySample>)> on_full_;
     std::vector<Slot> slots_;
-    std::vector<TelemetrySample> samples_;  // reserved once
+    std::size_t count_ = 0;                             // of the samples below
+    const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max
     std::int64_t time_utc_ns_ = 0;
     std::int64_t time_mono_ns_ = 0;
     std::uint64_t tick_ = 0;
-    std::size_t added_ = 0;
 };
 
 }  // namespace telegate

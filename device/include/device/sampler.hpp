@@ -21,17 +21,21 @@ namespace telegate {
 
 /// How one device is sampled.
 struct DeviceOptions {
-    std::string name;                           // a topic part
-    std::chrono::milliseconds interval{1'000};  // 1 ms to 1 h
-    std::uint32_t errors_before_safe = 10;      // failed reads in a row before state safe; 0: never
-    bool started = true;                        // false: idle until it is started
+    /// A thread needs a few microseconds to wake up and to read; below this it would never rest.
+    static constexpr Duration interval_min = std::chrono::microseconds(10);
+    static constexpr Duration interval_max = std::chrono::hours(1);
+
+    std::string name;                             // a topic part
+    Duration interval = std::chrono::seconds(1);  // interval_min to interval_max
+    std::uint32_t errors_before_safe = 10;        // failed reads in a row before state safe; 0: never
+    bool started = true;                          // false: idle until it is started
 };
 
 /// A device as seen from outside; every number is read from the sampler's own counters.
 struct DeviceStatus {
     std::string name;
     DeviceState state = DeviceState::idle;
-    std::chrono::milliseconds interval{0};
+    Duration interval{0};
     std::size_t channels = 0;
     std::uint64_t reads = 0;
     std::uint64_t reads_failed = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device/sampler.hpp"
+#include "device/thread_schedule.hpp"
 
 #include <memory>
 #include <optional>
@@ -9,14 +10,16 @@ namespace telegate {
 
 /// The thread `tg-sample`: steps the sampler, sleeps until the next deadline, and runs commands between steps.
 ///
-/// Threads: run_command() any; start(), stop() the main thread.
+/// Threads: run_command() any; start(), stop() the main thread; schedule() any after start().
 /// Limits:  at most commands_max commands wait; one more is answered like a timeout.
-/// Failure: run_command() answers nullopt when the thread is not running or does not answer within `timeout`.
+/// Failure: run_command() answers nullopt when the thread is not running or does not answer within `timeout`. A
+/// schedule
+///          that the system refuses does not keep the thread from running; schedule() tells.
 class SamplingThread {
   public:
     static constexpr std::size_t commands_max = 64;
 
-    SamplingThread(Sampler& sampler, const Clock& clock);
+    SamplingThread(Sampler& sampler, const Clock& clock, ThreadSchedule schedule = {});
     ~SamplingThread();
     SamplingThread(const SamplingThread&) = delete;
     SamplingThread& operator=(const SamplingThread&) = delete;
@@ -26,6 +29,9 @@ class SamplingThread {
     void stop();
 
     std::optional<CommandResult> run_command(DeviceId device, DeviceCommand command, std::chrono::milliseconds timeout);
+
+    /// What the last start() asked of the system, and what it got.
+    [[nodiscard]] const ScheduleGrant& schedule() const noexcept;
 
   private:
     struct State;

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "device/thread_schedule.hpp"
+
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// A line for the log for each setting of the sampling thread that the system has refused, or granted in part: which
+/// one, why, and what to do. Threads: any.
+[[nodiscard]] std::vector<std::string> schedule_refusals(const ScheduleGrant& grant);
+
+}  // namespace telegate

@@ -1,0 +1,32 @@
+#include "tick_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace telegate::perf {
+
+TickRecord::TickRecord(Duration interval, std::uint64_t ticks)
+    : interval_(interval), ticks_(ticks), lateness_ns_(ticks) {  // written once, so that no page is new when it counts
+    lateness_ns_.clear();
+}
+
+void TickRecord::begin(MonoTime start) noexcept {
+    due_ = start;
+}
+
+void TickRecord::serve(MonoTime now) noexcept {
+    const auto passed = (now - due_) / interval_;
+    lateness_ns_.push_back((now - due_).count());
+    missed_ += static_cast<std::uint64_t>(passed);
+    due_ += (passed + 1) * interval_;
+}
+
+double TickRecord::lateness_at(double share) const {
+    std::vector<std::int64_t> sorted(lateness_ns_);
+    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(std::max(rank, std::size_t{1}) - 1);
+    std::nth_element(sorted.begin(), place, sorted.end());
+    return static_cast<double>(*place);
+}
+
+}  // namespace telegate::perf
