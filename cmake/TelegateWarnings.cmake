@@ -29,6 +29,12 @@ if(TELEGATE_LTO)
   add_link_options(-Werror=odr)  # two rooms with one name for two things show here only
 endif()
 
+if(TELEGATE_STATIC)
+  # What nobody calls is left out. Without position independence nothing has to be relocated, and so copied, at start.
+  add_compile_options(-fno-pie -ffunction-sections -fdata-sections)
+  add_link_options(-static -no-pie -Wl,--gc-sections)
+endif()
+
 find_program(TELEGATE_CCACHE ccache)
 if(TELEGATE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${TELEGATE_CCACHE}")

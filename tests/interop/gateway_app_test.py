@@ -306,8 +306,12 @@ class TheCommandLine(unittest.TestCase):
         self.assertEqual(run("--no-such-flag").returncode, 64)
 
     def test_the_shipped_settings_have_no_problem(self):
-        answer = run("--config", os.path.join(SOURCE, "config", "gateway.ini"), "--check")
-        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        shipped = sorted(name for name in os.listdir(os.path.join(SOURCE, "config")) if name.endswith(".ini"))
+        self.assertEqual(shipped, ["cloud.ini", "embedded.ini", "gateway.ini", "high_frequency.ini"])
+        for name in shipped:
+            with self.subTest(name):
+                answer = run("--config", os.path.join(SOURCE, "config", name), "--check")
+                self.assertEqual((answer.returncode, answer.stderr), (0, ""))
 
     def test_version_and_help_answer(self):
         self.assertRegex(run("--version").stdout, r"^telegate \d+\.\d+\.\d+")

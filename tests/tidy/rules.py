@@ -66,7 +66,7 @@ def is_own_header(path, name, exists):
     if room == "tests":  # tests mirror the rooms and may look inside what they test
         places += ["tests", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
     if path.startswith("tools/perf_tool/"):  # measures the parts of the line, not only the whole
-        places += ["core/src", "gateway/src"]
+        places += ["tools/perf_tool", "core/src", "gateway/src"]
     return any(exists(f"{place}/{name}") for place in places)
 
 

@@ -233,7 +233,7 @@ std::vector<Row> ratios_of(const std::vector<Row>& rows) {
 
 Report measure(const CodecOptions& options, const CommonOptions& common) {
     std::vector<Engine> engines = make_engines(options);
-    Report report{"codec", "nanoseconds per sample", {}, {}, {}, 1};
+    Report report{"codec", "nanoseconds per sample", {}, {}, {}};
     InstructionCounter counter;
     for (Engine& engine : engines) {
         (void)engine.encode(CodecSamples::samples_max);  // to warm up, and so that each channel is known

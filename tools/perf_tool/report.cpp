@@ -4,7 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <iomanip>
+#include <limits>
 #include <ostream>
 #include <string_view>
 
@@ -12,10 +16,37 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr int name_width = 34;
+constexpr int name_width_min = 34;
 constexpr int value_width = 14;
 
-void print_heading(std::ostream& out, std::string_view name) {
+int name_width_of(const Report& report) {
+    std::size_t longest = 0;
+    for (const auto* const rows : {&report.rows, &report.ratios}) {
+        for (const Row& row : *rows) {
+            longest = std::max(longest, row.name.size());
+        }
+    }
+    return std::max(name_width_min, static_cast<int>(longest) + 1);
+}
+
+/// Small figures are shown to a thousandth, large ones whole.
+int decimals_of(const Row& row) {
+    const Spread spread = spread_of(row.values);
+    const bool whole = std::ranges::all_of(row.values, [](double value) { return value == std::round(value); });
+    constexpr double small = 10;
+    constexpr double large = 1'000;
+    return whole || spread.max >= large ? 0 : spread.max >= small ? 1 : 3;
+}
+
+void print_goal(std::ostream& out, const Row& row) {
+    if (row.goal.kind != Goal::Kind::none) {
+        out << "   " << (row.goal.met_by(spread_of(row.values).median) ? "" : "not ")
+            << (row.goal.kind == Goal::Kind::at_most ? "at most " : "at least ") << std::defaultfloat
+            << std::setprecision(std::numeric_limits<double>::digits10) << row.goal.value;
+    }
+}
+
+void print_heading(std::ostream& out, std::string_view name, int name_width) {
     out << '\n' << std::left << std::setw(name_width) << name << std::right;
     for (const char* column : {"median", "min", "max"}) {
         out << std::setw(value_width) << column;
@@ -23,12 +54,13 @@ void print_heading(std::ostream& out, std::string_view name) {
     out << '\n';
 }
 
-void print_row(std::ostream& out, const Row& row, int decimals) {
+void print_row(std::ostream& out, const Row& row, int name_width, int decimals) {
     const Spread spread = spread_of(row.values);
     out << std::left << std::setw(name_width) << row.name << std::right << std::fixed << std::setprecision(decimals);
     for (const double value : {spread.median, spread.min, spread.max}) {
         out << std::setw(value_width) << value;
     }
+    print_goal(out, row);
     out << '\n';
 }
 
@@ -41,6 +73,11 @@ nlohmann::ordered_json to_json(const std::vector<Row>& rows) {
                         {"min", spread.min},
                         {"max", spread.max},
                         {"runs", row.values}});
+        if (row.goal.kind != Goal::Kind::none) {
+            const bool at_most = row.goal.kind == Goal::Kind::at_most;
+            list.back()["goal"] = {{at_most ? "at_most" : "at_least", row.goal.value},
+                                   {"met", row.goal.met_by(spread.median)}};
+        }
     }
     return list;
 }
@@ -62,15 +99,16 @@ void print_text(std::ostream& out, const Report& report) {
             out << "  " << std::left << std::setw(12) << name << value << '\n';
         }
     }
-    print_heading(out, report.unit);
+    const int name_width = name_width_of(report);
+    print_heading(out, report.unit, name_width);
     for (const Row& row : report.rows) {
-        print_row(out, row, report.decimals);
+        print_row(out, row, name_width, decimals_of(row));
     }
     if (!report.ratios.empty()) {
-        print_heading(out, report.ratios_heading);
+        print_heading(out, report.ratios_heading, name_width);
     }
     for (const Row& row : report.ratios) {
-        print_row(out, row, 2);
+        print_row(out, row, name_width, 2);
     }
 }
 

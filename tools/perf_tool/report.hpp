@@ -16,7 +16,6 @@ struct Report {
     std::vector<std::pair<std::string, std::string>> parameters;
     std::vector<Row> rows;
     std::vector<Row> ratios;
-    int decimals = 0;  // of rows
     std::string ratios_heading = "speed-up, run by run";
 };
 

@@ -15,10 +15,24 @@ struct Spread {
 /// `values` holds at least one.
 [[nodiscard]] Spread spread_of(std::vector<double> values);
 
+/// What a figure should be, where somebody has said so.
+struct Goal {
+    enum class Kind { none, at_most, at_least };
+    Kind kind = Kind::none;
+    double value = 0;
+
+    [[nodiscard]] static Goal at_most(double value) { return {Kind::at_most, value}; }
+    [[nodiscard]] static Goal at_least(double value) { return {Kind::at_least, value}; }
+    [[nodiscard]] bool met_by(double figure) const noexcept {
+        return kind == Kind::none || (kind == Kind::at_most ? figure <= value : figure >= value);
+    }
+};
+
 /// One engine in one mode: a value per run.
 struct Row {
     std::string name;
     std::vector<double> values;
+    Goal goal{};  // of the median
 };
 
 /// Two rows compared: each run of one over the same run of the other, so that a noisy minute touches both.

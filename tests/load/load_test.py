@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""How gateway_app holds under load over time: a soak, a burst on a small queue, and a five-fold burst on cloud.ini.
+
+Usage: tests/load/load_test.py [soak burst cloud] [--seconds N]     default: all, a soak of ten minutes
+A soak of N seconds reads as often as an hour at 10 Hz does, so ten minutes are six times accelerated. Its memory is
+counted by the library that perf_tool footprint uses too, after a tenth of the time but the first heartbeat at least:
+nothing may have grown at the end.
+"""
+
+import argparse
+import json
+import mmap
+import os
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "interop"))
+os.environ.setdefault("TELEGATE_PEER", "")  # that program is not needed here
+import raw_zmtp  # noqa: E402
+
+DEADLINE_S = 60  # for what takes no time
+SKIPPED = 77
+SOAK_READINGS = 36_000  # an hour at 10 Hz
+SETTLED_S = 12  # the first heartbeat, after ten seconds, has been
+
+HEAD = """queue_size = 256
+[rest]
+listen = 127.0.0.1:0
+[publish "tcp"]
+endpoint = tcp://127.0.0.1:0
+"""
+
+
+def device(name, interval_ms, more=""):
+    return f'[device "{name}"]\ndriver = simulated\nwaveforms = counter\ninterval_ms = {interval_ms}\n{more}'
+
+
+class Counter:
+    """What the program has allocated, from the file that the counting library writes."""
+
+    def __init__(self, folder):
+        self.path = folder / "allocations"
+        self.path.write_bytes(bytes(24))
+
+    def read(self):
+        """Calls, allocations alive, bytes alive."""
+        with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 24, prot=mmap.PROT_READ) as counts:
+            return struct.unpack("QQQ", counts)
+
+
+class Gateway:
+    """One running gateway_app; its log goes to a file that is read back."""
+
+    def __init__(self, app, settings, library=None):
+        self.folder = Path(tempfile.mkdtemp(prefix="telegate-test-"))
+        self.counter = Counter(self.folder)
+        environment = dict(os.environ)
+        if library:
+            environment |= {"TELEGATE_ALLOCATIONS": str(self.counter.path), "LD_PRELOAD": library}
+        config = self.folder / "gateway.ini"
+        config.write_text(settings)
+        with open(self.folder / "log", "w") as log:
+            self.process = subprocess.Popen([app, "--config", str(config), "--log-level", "info"],
+                                            stderr=log, env=environment)
+        self.rest, endpoint = self.wait_for_line(r" running rest=(\S+) publish=(\S+)").groups()
+        self.peer = raw_zmtp.connect(endpoint, b"SUB", 1)
+        self.peer.send(raw_zmtp.command(b"SUBSCRIBE"))
+        self.received = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.peer.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+    def wait_for_line(self, pattern):
+        end = time.monotonic() + DEADLINE_S
+        while time.monotonic() < end and self.process.poll() is None:
+            found = re.search(pattern, (self.folder / "log").read_text())
+            if found:
+                return found
+            select.select([], [], [], 0.01)  # gives the processor away; nothing depends on how long
+        raise AssertionError(f"no line {pattern!r} in the log:\n{(self.folder / 'log').read_text()}")
+
+    def ask(self, path, method="GET"):
+        request = urllib.request.Request(self.rest + path, method=method)
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+            return json.load(answer)
+
+    def receive_until(self, name, count, seconds):
+        """Until `count` samples of a device are here, each with the number after the one before it."""
+        end = time.monotonic() + seconds + DEADLINE_S
+        while self.received.get(name, (0, 0))[0] < count:
+            assert time.monotonic() < end, f"{name}: {self.received} and no more"
+            topic, payload = self.peer.receive_message()
+            of = topic.decode().split("/")[0]
+            seq = json.loads(payload)["seq"]
+            number, last = self.received.get(topic, (0, seq - 1))
+            assert seq == last + 1, f"{topic}: {seq} came after {last}"
+            self.received[topic] = (number + 1, seq)
+            self.received[of] = (self.received.get(of, (0, 0))[0] + 1, 0)
+
+    def resident_kib(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+    def check_books(self):
+        """Nothing was dropped, and nothing is missing."""
+        status = self.ask("/status")
+        total = status["books"]["total"]
+        assert status["books"]["balanced"], status["books"]
+        assert total["dropped"] == {"queue_overflow": 0, "shutdown": 0}, total
+        assert status["transport"]["dropped"] == 0, status["transport"]
+        return status
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(DEADLINE_S) == 0
+        assert "books do not balance" not in (self.folder / "log").read_text()
+
+
+def soak(app, library, seconds):
+    if not library:
+        print("soak: skipped: the counter of allocations was not built")
+        return SKIPPED
+    interval_ms = max(1, int(1_000 * 600 / SOAK_READINGS))
+    readings = int(seconds * 1_000 / interval_ms)
+    with Gateway(app, HEAD + device("soak", interval_ms), library) as gateway:
+        settled_s = max(seconds / 10, min(SETTLED_S, seconds / 2))
+        gateway.receive_until("soak", int(settled_s * 1_000 / interval_ms), seconds)
+        calls, alive, bytes_alive = gateway.counter.read()
+        resident = gateway.resident_kib()
+        if calls == 0:
+            print("soak: skipped: the program has no shared C library to count in")
+            return SKIPPED
+        gateway.receive_until("soak", readings, seconds)
+        calls_then, alive_then, bytes_alive_then = gateway.counter.read()
+        resident_then = gateway.resident_kib()
+        print(f"soak: {readings} readings in {seconds} s, resident {resident} to {resident_then} KiB, alive "
+              f"{alive} to {alive_then} allocations, {bytes_alive} to {bytes_alive_then} bytes, "
+              f"{calls_then - calls} calls after {settled_s:.0f} s")
+        assert alive_then <= alive and bytes_alive_then <= bytes_alive, "memory has grown"
+        assert calls_then - calls <= readings // 100, "samples are allocated for"
+        gateway.check_books()
+        gateway.stop()
+    return 0
+
+
+def burst(app):
+    settings = HEAD + device("base", 100) + device("burst", 10, "autostart = no\n")
+    with Gateway(app, settings) as gateway:
+        gateway.receive_until("base", 10, 1)
+        gateway.ask("/devices/burst/start", "POST")
+        gateway.receive_until("burst", 1_000, 10)
+        gateway.ask("/devices/burst/stop", "POST")
+        gateway.receive_until("base", gateway.received["base"][0] + 10, 1)
+        status = gateway.check_books()
+        print(f"burst: {gateway.received['burst'][0]} samples on {gateway.received['base'][0]}, queue at most "
+              f"{status['queue']['high_water']} of {status['queue']['capacity']}, none dropped")
+        assert status["queue"]["capacity"] == 256
+        gateway.stop()
+    return 0
+
+
+def cloud(app):
+    shipped = (ROOT / "config" / "cloud.ini").read_text()
+    settings = re.sub(r"(?m)^endpoint = ipc:.*", "endpoint = ipc://*", re.sub(
+        r"(?m)^endpoint = tcp:.*", "endpoint = tcp://127.0.0.1:0", re.sub(
+            r"(?m)^listen = .*", "listen = 127.0.0.1:0", shipped)))
+    # Twenty readings of six signals a second become a hundred more.
+    settings += '\n[device "burst"]\ndriver = simulated\ninterval_ms = 10\nautostart = no\n'
+    with Gateway(app, settings) as gateway:
+        gateway.receive_until("simulated", 120, 1)
+        gateway.ask("/devices/burst/start", "POST")
+        gateway.receive_until("burst", 3_000, 5)
+        gateway.ask("/devices/burst/stop", "POST")
+        gateway.receive_until("simulated", gateway.received["simulated"][0] + 120, 1)
+        status = gateway.check_books()
+        print(f"cloud: {gateway.received['burst'][0]} samples on {gateway.received['simulated'][0]}, queue at most "
+              f"{status['queue']['high_water']} of {status['queue']['capacity']}, none dropped")
+        gateway.stop()
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", nargs="*", default=["burst", "cloud", "soak"], help="burst, cloud, soak; default: all")
+    parser.add_argument("--seconds", type=int, default=600, help="of the soak; 600")
+    parser.add_argument("--app", default=os.environ.get("TELEGATE_GATEWAY_APP", ROOT / "build/gateway/gateway_app"))
+    parser.add_argument("--counter", default=os.environ.get("TELEGATE_ALLOCATION_COUNTER",
+                                                            ROOT / "build/tools/libtelegate_allocations.so"))
+    given = parser.parse_args()
+    library = str(given.counter) if given.counter and Path(given.counter).is_file() else None
+    tests = {"soak": lambda: soak(given.app, library, given.seconds),
+             "burst": lambda: burst(given.app),
+             "cloud": lambda: cloud(given.app)}
+    for what in given.what:
+        if what not in tests:
+            parser.error(f"{what!r} is no test, there are: {', '.join(tests)}")
+    return max(tests[what]() for what in given.what)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+#include "pipeline/capture_times.hpp"
+#include "pipeline/delay_counts.hpp"
+#include "pipeline/load_driver.hpp"
+#include "pipeline/payload_numbers.hpp"
+#include "pipeline/rate_search.hpp"
+#include "support/catch.hpp"
+
+#include "core/channel_table.hpp"
+#include "core/telemetry_sample.hpp"
+#include "device/sample_batch.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::perf;
+
+namespace {
+
+std::string json_of(const std::string& seq) {
+    return R"({"device":"load","channel":"c0042","epoch":1795217494123,"seq":)" + seq +
+           R"(,"time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"1","quality":"good"})";
+}
+
+std::string record_of(std::uint64_t seq) {
+    std::string record(64, '\0');
+    std::memcpy(record.data() + 16, &seq, sizeof seq);
+    return record;
+}
+
+/// A driver with its batch and what it has given.
+struct DriverBench {
+    explicit DriverBench(Load load, std::size_t ticks = 100)
+        : times(ticks), driver(load, std::chrono::milliseconds(1), times, progress) {
+        driver.open(batch);
+    }
+    void read_at(std::chrono::nanoseconds since_start) {
+        const MonoTime now = start + since_start;
+        batch.begin(0, to_ns(now));
+        driver.read(batch, now);
+        batch.flush();
+    }
+
+    const MonoTime start{std::chrono::seconds(100)};
+    CaptureTimes times;
+    LoadProgress progress;
+    ChannelTable channels;
+    std::vector<TelemetrySample> samples;
+    SampleBatch batch{channels, DeviceId{0}, load_device, [this](std::span<const TelemetrySample> more) {
+                          samples.insert(samples.end(), more.begin(), more.end());
+                      }};
+    LoadDriver driver;
+};
+
+}  // namespace
+
+TEST_CASE("the sequence number of a json payload is found at its place", "[tools][pipeline]") {
+    const auto numbers = payload_reader("json")(json_of("18446744073709551615"));
+    REQUIRE(numbers);
+    CHECK(numbers->first == 18'446'744'073'709'551'615U);
+    CHECK(numbers->count == 1);
+}
+
+TEST_CASE("what is no json payload of the load has no number", "[tools][pipeline]") {
+    const auto text = GENERATE(std::string(), std::string("{}"), json_of(""), json_of("-1"), json_of("1.5"),
+                               json_of("1").substr(0, 64), json_of("1").insert(12, "x"));
+    CAPTURE(text);
+    CHECK_FALSE(payload_reader("json")(text));
+}
+
+TEST_CASE("the sequence number of a cbor payload is read in every length that it can have", "[tools][pipeline]") {
+    const auto [bytes, number] = GENERATE(
+        table<std::string, std::uint64_t>({{std::string("\x17", 1), 23},
+                                           {std::string("\x18\xFF", 2), 255},
+                                           {std::string("\x19\x01\x00", 3), 256},
+                                           {std::string("\x1A\x00\x01\x00\x00", 5), 65'536},
+                                           {std::string("\x1B\x00\x00\x00\x01\x00\x00\x00\x00", 9), 4'294'967'296}}));
+    const auto numbers = payload_reader("cbor")(
+        "\xA8\x67"
+        "channel\x65"
+        "c0042\x63"
+        "seq" +
+        bytes);
+    REQUIRE(numbers);
+    CHECK(numbers->first == number);
+    CHECK_FALSE(payload_reader("cbor")("\x63seq" + bytes.substr(0, bytes.size() - 1)));
+}
+
+TEST_CASE("the records of one payload go up, with a hole where the queue has lost some", "[tools][pipeline]") {
+    const auto numbers = payload_reader("record")(record_of(7) + record_of(8) + record_of(11));
+    REQUIRE(numbers);
+    CHECK(numbers->first == 7);
+    CHECK(numbers->last == 11);
+    CHECK(numbers->count == 3);
+    CHECK_FALSE(payload_reader("record")(record_of(7) + record_of(7)));
+    CHECK_FALSE(payload_reader("record")(record_of(7).substr(1)));
+    CHECK_FALSE(payload_reader("record")(""));
+}
+
+TEST_CASE("there is no reader for a format that nobody has", "[tools][pipeline]") {
+    CHECK(payload_reader("xml") == nullptr);
+}
+
+TEST_CASE("a topic of the load tells its channel", "[tools][pipeline]") {
+    CHECK(channel_in("load/" + channel_name(42)) == 42U);
+    CHECK(channel_in("load/" + channel_name(9'999)) == 9'999U);
+    for (const char* other : {"load/c004", "load/c00420", "host/c0042", "load/c00x2", ""}) {
+        CAPTURE(other);
+        CHECK_FALSE(channel_in(other));
+    }
+}
+
+TEST_CASE("quantiles of delays are exact to a sixty-fourth and count samples", "[tools][pipeline]") {
+    DelayCounts delays;
+    CHECK(delays.quantile_us(0.5) == 0.0);
+    delays.add(1'000, 98);
+    delays.add(1'000'000, 1);
+    DelayCounts more;
+    more.add(7'000'000, 1);
+    delays.add(more);
+    CHECK(delays.samples() == 100);
+    CHECK(delays.quantile_us(0.98) == Approx(1.0).epsilon(1.0 / 64));
+    CHECK(delays.quantile_us(0.99) == Approx(1'000.0).epsilon(1.0 / 64));
+    CHECK(delays.quantile_us(1.0) == 7'000.0);
+    CHECK(delays.maximum_us() == 7'000.0);
+}
+
+TEST_CASE("a delay below zero or above all steps is counted at the end of the scale", "[tools][pipeline]") {
+    DelayCounts delays;
+    delays.add(-5, 1);
+    CHECK(delays.quantile_us(1.0) == 0.0);
+    delays.add(INT64_MAX, 1);
+    CHECK(delays.samples() == 2);
+    CHECK(delays.maximum_us() == Approx(static_cast<double>(INT64_MAX) / 1'000));
+}
+
+TEST_CASE("a sample is of the last tick that began at or before it", "[tools][pipeline]") {
+    CaptureTimes times(3);
+    CaptureTimes::Reader reader(times);
+    times.add(0, 100);
+    CHECK(reader.mono_ns(reader.tick_of(0)) == 100);
+    CHECK_FALSE(times.full());
+    times.add(5, 200);
+    times.add(6, 300);
+    CHECK(times.full());
+    for (const auto& [sample, mono_ns] :
+         std::vector<std::pair<std::uint64_t, std::int64_t>>{{9, 300}, {6, 300}, {5, 200}, {4, 100}, {5, 200}}) {
+        CAPTURE(sample);
+        CHECK(reader.mono_ns(reader.tick_of(sample)) == mono_ns);
+    }
+}
+
+TEST_CASE("the load gives what its rate asks for, each channel in its turn, and then no more", "[tools][pipeline]") {
+    DriverBench bench({3'000, 8, 3});
+    bench.read_at(std::chrono::milliseconds(0));
+    CHECK(bench.samples.size() == 1);
+    bench.read_at(std::chrono::microseconds(1'400));  // late, so it owes for the time that has passed
+    CHECK(bench.samples.size() == 5);
+    bench.read_at(std::chrono::milliseconds(100));
+    bench.read_at(std::chrono::milliseconds(101));
+    REQUIRE(bench.samples.size() == 8);
+    CHECK(bench.progress.given == 8);
+    for (std::uint64_t sample = 0; sample < 8; ++sample) {
+        CHECK(to_index(bench.samples[sample].channel) == sample % 3);
+        CHECK(bench.samples[sample].seq == sample / 3 + 1);
+    }
+}
+
+TEST_CASE("after a stall the load catches up with twice its share a tick", "[tools][pipeline]") {
+    DriverBench bench({10'000, 1'000, 1});
+    bench.read_at(std::chrono::milliseconds(0));
+    bench.read_at(std::chrono::milliseconds(50));
+    CHECK(bench.samples.size() == 21);
+    bench.read_at(std::chrono::milliseconds(51));
+    CHECK(bench.samples.size() == 41);
+}
+
+TEST_CASE("a load without room for another tick gives nothing", "[tools][pipeline]") {
+    DriverBench bench({10'000, 1'000, 1}, 1);
+    bench.read_at(std::chrono::milliseconds(0));
+    bench.read_at(std::chrono::milliseconds(1));
+    CHECK(bench.progress.given == 1);
+}
+
+TEST_CASE("the search finds the highest rate that succeeds, to a few percent", "[tools][pipeline]") {
+    const auto limit = GENERATE(std::uint64_t{1'500}, std::uint64_t{500'000}, std::uint64_t{4'321'000});
+    const auto found = highest_rate({1'000, 500'000, 100'000'000}, [&](std::uint64_t rate) { return rate <= limit; });
+    CAPTURE(limit, found);
+    CHECK(found <= limit);
+    CHECK(static_cast<double>(found) > 0.96 * static_cast<double>(limit));
+}
+
+TEST_CASE("the search stays within its range", "[tools][pipeline]") {
+    CHECK(highest_rate({1'000, 2'000, 10'000}, [](std::uint64_t) { return true; }) <= 10'000);
+    CHECK_THROWS_AS(highest_rate({1'000, 2'000, 10'000}, [](std::uint64_t) { return false; }), std::runtime_error);
+}
+
+TEST_CASE("one failure of a rate is forgiven, two are not", "[tools][pipeline]") {
+    int trials = 0;
+    const auto found = highest_rate({1'000, 2'000, 2'000}, [&](std::uint64_t) { return ++trials % 2 == 0; });
+    CHECK(found >= 1'900);
+}

@@ -1,0 +1,113 @@
+#include "visitors.hpp"
+
+#include "core/endpoint.hpp"
+#include "transport/unique_fd.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <array>
+#include <charconv>
+#include <exception>
+#include <stdexcept>
+#include <string_view>
+#include <variant>
+
+namespace telegate::perf {
+
+namespace {
+
+constexpr std::string_view question = "GET /status HTTP/1.1\r\nHost: telegate\r\nConnection: close\r\n\r\n";
+constexpr std::string_view good_answer = "HTTP/1.1 200 ";
+
+/// The whole answer to one question, by a connection of its own.
+std::string ask(const sockaddr_in& address) {
+    constexpr timeval answer_time_max{10, 0};
+    const UniqueFd connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &answer_time_max, sizeof answer_time_max);
+    if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::send(connection.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0) {
+        throw std::runtime_error("the REST server does not take a connection");
+    }
+    std::string answer;
+    std::array<char, 16 * 1024> part{};
+    for (ssize_t bytes = 1; bytes > 0;) {
+        bytes = ::recv(connection.get(), part.data(), part.size(), 0);
+        answer.append(part.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+    }
+    if (!answer.starts_with(good_answer)) {
+        throw std::runtime_error("GET /status was answered by \"" + answer.substr(0, good_answer.size()) + "...\"");
+    }
+    return answer;
+}
+
+}  // namespace
+
+Crowd::Crowd(const std::string& endpoint, std::size_t subscribers) {
+    while (subscribers_.size() < subscribers) {
+        Subscriber& subscriber = *subscribers_.emplace_back(std::make_unique<Subscriber>(reactor_, SocketOptions()));
+        subscriber.subscribe("");
+        subscriber.connect(std::get<Endpoint>(parse_endpoint(endpoint)));
+        subscriber.set_on_readable([this, &subscriber] {
+            while (subscriber.receive(batch_)) {
+                messages_.fetch_add(batch_.size(), std::memory_order_relaxed);
+            }
+        });
+    }
+    thread_ = std::thread([this] { reactor_.run(); });
+}
+
+Crowd::~Crowd() {
+    reactor_.stop();
+    thread_.join();
+}
+
+StatusPoller::StatusPoller(const std::string& address, std::chrono::nanoseconds interval) {
+    const std::size_t colon = address.rfind(':');
+    std::uint16_t port = 0;
+    if (colon == std::string::npos ||
+        std::from_chars(address.data() + colon + 1, address.data() + address.size(), port).ec != std::errc()) {
+        throw std::runtime_error("\"" + address + "\" is not an address and a port");
+    }
+    thread_ = std::thread([this, host = address.substr(0, colon), port, interval] { run(host, port, interval); });
+}
+
+StatusPoller::~StatusPoller() {
+    stopping_ = true;
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void StatusPoller::run(const std::string& host, std::uint16_t port, std::chrono::nanoseconds interval) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+    try {
+        for (auto due = std::chrono::steady_clock::now(); !stopping_; due += interval) {
+            std::this_thread::sleep_until(due);
+            const auto begin = std::chrono::steady_clock::now();
+            (void)ask(address);
+            const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+            answer_us_.push_back(time.count());
+        }
+    } catch (const std::exception& error) {
+        fault_ = error.what();
+    }
+}
+
+std::vector<double> StatusPoller::stop() {
+    stopping_ = true;
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+    if (!fault_.empty()) {
+        throw std::runtime_error(fault_);
+    }
+    return std::move(answer_us_);
+}
+
+}  // namespace telegate::perf

@@ -1,0 +1,210 @@
+#include "line_run.hpp"
+
+#include "gateway.hpp"
+#include "load_driver.hpp"
+#include "log.hpp"
+#include "plan.hpp"
+#include "receiver.hpp"
+#include "transport/patience.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace telegate::perf {
+
+namespace {
+
+constexpr std::chrono::milliseconds look_interval{5};
+constexpr std::chrono::nanoseconds second{std::chrono::seconds(1)};
+constexpr const char* receiver_name = "perf-sub";
+
+std::string settings_text(const LineWork& work) {
+    const std::string format = work.format == "json" ? "" : "format = " + work.format + "\n";  // json is the default
+    return "log_level = off\nqueue_size = " + std::to_string(work.queue_size) + "\n[queue]\npolicy = " + work.policy +
+           "\n[rest]\nlisten = 127.0.0.1:0\n[publish \"pipeline\"]\nendpoint = tcp://127.0.0.1:0\n" + format;
+}
+
+/// The ticks that a run takes, and as many again for a machine that is too slow for it.
+std::size_t ticks_of(const LineWork& work) {
+    const double nominal = static_cast<double>(work.samples) / static_cast<double>(work.rate) *
+                           (static_cast<double>(second.count()) / static_cast<double>(tick_of(work).count()));
+    return static_cast<std::size_t>(2 * nominal) + 1'000;
+}
+
+class Line {
+  public:
+    explicit Line(const LineWork& work)
+        : work_(work), times_(ticks_of(work)), log_("off"), settings_(parse_settings(settings_text(work), "pipeline")) {
+        Plan plan = make_plan(settings_);
+        PlannedDevice device;
+        device.options.name = load_device;
+        device.options.interval = std::chrono::duration_cast<decltype(device.options.interval)>(interval_);
+        if (device.options.interval != interval_) {
+            throw std::runtime_error("the sampler cannot tick every " + std::to_string(interval_.count()) + " ns");
+        }
+        device.options.started = false;
+        device.driver =
+            std::make_unique<LoadDriver>(Load{work.rate, work.samples, work.channels}, interval_, times_, progress_);
+        plan.devices.push_back(std::move(device));
+        gateway_ = std::make_unique<Gateway>(settings_, std::move(plan), log_);
+        gateway_->start();
+        for (std::size_t index = 0; index < work.subscribers; ++index) {
+            receivers_.push_back(
+                std::make_unique<Receiver>(Receiver::Setup{gateway_->endpoints().front(), payload_reader(work.format),
+                                                           work.channels, receiver_name + std::to_string(index)},
+                                           times_));
+        }
+    }
+
+    LineResult run() {
+        wait_until("subscription", [this] { return status().publisher.subscriptions == receivers_.size(); });
+        const std::vector<ThreadFigures> before = threads_of(0);
+        if (!gateway_->command(load_device, DeviceCommand::start)) {
+            throw std::runtime_error("the sampling thread did not answer");
+        }
+        watch_until_still();
+        const std::vector<ThreadFigures> after = threads_of(0);
+        LineResult result = settle();
+        result.sampling = since(before, after, "tg-sample");
+        result.io = since(before, after, "tg-io");
+        result.receiving = since(before, after, receiver_name);
+        return result;
+    }
+
+  private:
+    /// Polls; nothing that is measured waits for it.
+    template <class Condition>
+    static void wait_until(const char* awaited, Condition condition) {
+        Patience patience;
+        while (!condition()) {
+            patience.check(awaited);
+            std::this_thread::sleep_for(look_interval);
+        }
+    }
+
+    StatusSnapshot status() {
+        if (auto snapshot = gateway_->snapshot()) {
+            return std::move(*snapshot);
+        }
+        throw std::runtime_error("the io thread did not answer");
+    }
+
+    [[nodiscard]] std::uint64_t received() const {
+        std::uint64_t sum = 0;
+        for (const auto& receiver : receivers_) {
+            sum += receiver->samples();
+        }
+        return sum;
+    }
+
+    /// Until everybody has everything, or nothing has come for so long that the rest must be in the books. It looks at
+    /// counters only: asking the gateway would wake the threads that are measured.
+    void watch_until_still() {
+        constexpr std::chrono::milliseconds still_time{500};
+        const std::uint64_t wanted = work_.samples * receivers_.size();
+        std::pair<std::uint64_t, std::uint64_t> seen;
+        auto changed = std::chrono::steady_clock::now();
+        while (seen.second < wanted) {
+            std::this_thread::sleep_for(look_interval);
+            const std::pair<std::uint64_t, std::uint64_t> now{progress_.given, received()};
+            if (now != seen) {
+                seen = now;
+                changed = std::chrono::steady_clock::now();
+            } else if (std::chrono::steady_clock::now() - changed > std::max(still_time, 3 * interval())) {
+                break;
+            }
+        }
+    }
+
+    LineResult settle() {
+        (void)gateway_->command(load_device, DeviceCommand::stop);
+        StatusSnapshot last;
+        wait_until("end of the queue and of the backlogs", [&] {
+            last = status();
+            return last.books.front().queued == 0 && last.publisher.pending == 0 && messages() == last.publisher.sent;
+        });
+        for (const auto& receiver : receivers_) {
+            receiver->stop();
+        }
+        LineResult result;
+        const Books& books = last.books.front();
+        result.offered = books.sampled;
+        result.received = received();
+        result.messages = messages();
+        result.lost_at_queue = books.dropped_total();
+        result.lost_at_backlogs = last.publisher.dropped;
+        result.queue_high_water = last.queue_high_water;
+        check(result, books.balanced() && books.published + books.dropped_total() == books.sampled);
+        add_times(result);
+        return result;
+    }
+
+    void check(const LineResult& result, bool balanced) const {
+        for (const auto& receiver : receivers_) {
+            if (!receiver->fault().empty()) {
+                throw std::runtime_error(receiver->fault());
+            }
+        }
+        const std::uint64_t wanted = (result.offered - result.lost_at_queue) * receivers_.size();
+        const bool complete = result.messages == result.received  // one sample each, so the losses can be compared
+                                  ? result.received + result.lost_at_backlogs == wanted
+                                  : result.received == wanted || result.lost_at_backlogs > 0;
+        if (!balanced || !complete || result.offered != progress_.given) {
+            throw std::runtime_error("the books do not balance: offered " + std::to_string(progress_.given) +
+                                     ", captured " + std::to_string(result.offered) + ", received " +
+                                     std::to_string(result.received) + ", lost at the queue " +
+                                     std::to_string(result.lost_at_queue) + ", at the backlogs " +
+                                     std::to_string(result.lost_at_backlogs));
+        }
+    }
+
+    void add_times(LineResult& result) const {
+        std::int64_t last = progress_.last_mono_ns;
+        for (const auto& receiver : receivers_) {
+            result.delays.add(receiver->delays());
+            last = std::max(last, receiver->last_mono_ns());
+        }
+        const auto seconds_since_first = [this](std::int64_t mono_ns) {
+            return static_cast<double>(mono_ns - progress_.first_mono_ns) / static_cast<double>(second.count());
+        };
+        result.offering_seconds = seconds_since_first(progress_.last_mono_ns);
+        result.seconds = seconds_since_first(last);
+    }
+
+    [[nodiscard]] std::uint64_t messages() const {
+        std::uint64_t sum = 0;
+        for (const auto& receiver : receivers_) {
+            sum += receiver->messages();
+        }
+        return sum;
+    }
+
+    [[nodiscard]] std::chrono::milliseconds interval() const {
+        return std::chrono::ceil<std::chrono::milliseconds>(interval_);
+    }
+
+    const LineWork work_;
+    const std::chrono::nanoseconds interval_ = tick_of(work_);
+    CaptureTimes times_;
+    LoadProgress progress_;
+    Log log_;
+    const Settings settings_;
+    std::unique_ptr<Gateway> gateway_;
+    std::vector<std::unique_ptr<Receiver>> receivers_;  // gone before the gateway
+};
+
+}  // namespace
+
+std::chrono::nanoseconds tick_of(const LineWork& work) {
+    return std::max(work.tick_min, second / static_cast<std::int64_t>(work.rate));
+}
+
+LineResult run_line(const LineWork& work) {
+    return Line(work).run();
+}
+
+}  // namespace telegate::perf
