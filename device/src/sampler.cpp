@@ -140,19 +140,16 @@ void Sampler::read(Device& device, MonoTime now) {
 void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples) {
     // Captured comes first: the pump may take a sample the moment it is pushed, and the books must know it by then.
     ledger_.captured(device.batch.device_id(), samples.size());
-    // A producer that waits for room must have told the consumer of everything that fills it, hence one by one.
-    const std::size_t portion = queue_.policy() == OverflowPolicy::block ? 1 : samples.size();
-    while (!samples.empty()) {
-        std::size_t refused = 0;
-        queue_.push(samples.first(portion), [&](const TelemetrySample& sample, QueueLoss loss) {
-            const bool closed = loss == QueueLoss::closed;
-            ledger_.dropped_at_queue(sample, closed ? DropReason::shutdown : DropReason::queue_overflow);
-            refused += loss == QueueLoss::evicted ? 0 : 1;
-        });
-        if (refused < portion) {
-            waker_.wake();
-        }
-        samples = samples.subspan(portion);
+    std::size_t refused = 0;
+    const auto on_loss = [&](const TelemetrySample& sample, QueueLoss loss) {
+        const bool closed = loss == QueueLoss::closed;
+        ledger_.dropped_at_queue(sample, closed ? DropReason::shutdown : DropReason::queue_overflow);
+        refused += loss == QueueLoss::evicted ? 0 : 1;
+    };
+    // Before it waits for room, the consumer must have been told of everything that fills it.
+    queue_.push(samples, on_loss, [this] { waker_.wake(); });
+    if (refused < samples.size()) {
+        waker_.wake();
     }
 }
 

@@ -38,7 +38,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       epoch_ms_(clock_.utc_now_ns() / 1'000'000),
       started_at_(clock_.mono_now()),
       ledger_(plan.devices.size(), channels_),
-      queue_(plan.queue_capacity, plan.queue_policy),
+      queue_(plan.queue_capacity, plan.queue_policy, Producers::one),
       publishers_(reactor_, plan.publish, connections_max(),
                   [this](const MonitorEvent& event) { peer_log_.note(event); }),
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format()}, epoch_ms_),

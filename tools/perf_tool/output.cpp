@@ -30,28 +30,14 @@ void close_file(std::ofstream& file, const std::string& path) {
     }
 }
 
-void print_any_json(std::ostream& out, const Command::Result& result) {
-    if (const auto* const matrix = std::get_if<Matrix>(&result)) {
-        print_matrix_json(out, *matrix);
+/// The one of two functions that prints such a result.
+void print(std::ostream& out, const Command::Result& result, void (*report)(std::ostream&, const Report&),
+           void (*matrix)(std::ostream&, const Matrix&)) {
+    if (const auto* const found = std::get_if<Matrix>(&result)) {
+        matrix(out, *found);
     } else {
-        print_json(out, std::get<Report>(result));
+        report(out, std::get<Report>(result));
     }
-}
-
-void print_any_text(std::ostream& out, const Command::Result& result) {
-    if (const auto* const matrix = std::get_if<Matrix>(&result)) {
-        print_matrix_text(out, *matrix);
-    } else {
-        print_text(out, std::get<Report>(result));
-    }
-}
-
-[[nodiscard]] const Matrix& matrix_in(const Command::Result& result) {
-    const auto* const matrix = std::get_if<Matrix>(&result);
-    if (matrix == nullptr) {
-        throw std::runtime_error("only transport, fanout and latency have --markdown, --html and --svg");
-    }
-    return *matrix;
 }
 
 }  // namespace
@@ -60,7 +46,7 @@ void Output::add_options(CLI::App& app) {
     json_ = app.add_option("--json", json_path_, "JSON, to a file or else to stdout")->expected(0, 1);
     app.add_flag("--markdown", markdown_, "Tables for a page, to stdout");
     app.add_option("--html", html_path_, "A page with charts, to a file");
-    app.add_option("--svg", svg_path_, "A picture of the ratios to libzmq, to a file");
+    app.add_option("--svg", svg_path_, "A picture of the ratios to libzmq, or else of the medians, to a file");
 }
 
 void Output::open() {
@@ -72,21 +58,21 @@ void Output::open() {
 void Output::write(const Command::Result& result) {
     const bool json_to_stdout = json_->count() > 0 && json_path_.empty();
     if (json_->count() > 0) {
-        print_any_json(json_to_stdout ? std::cout : json_file_, result);
+        print(json_to_stdout ? std::cout : json_file_, result, print_json, print_matrix_json);
     }
     if (!html_path_.empty()) {
-        print_matrix_html(html_file_, matrix_in(result));
+        print(html_file_, result, print_html, print_matrix_html);
     }
     if (!svg_path_.empty()) {
-        print_matrix_svg(svg_file_, matrix_in(result));
+        print(svg_file_, result, print_svg, print_matrix_svg);
     }
     close_file(json_file_, json_path_);
     close_file(html_file_, html_path_);
     close_file(svg_file_, svg_path_);
     if (markdown_) {
-        print_matrix_markdown(std::cout, matrix_in(result));
+        print(std::cout, result, print_markdown, print_matrix_markdown);
     } else if (!json_to_stdout) {
-        print_any_text(std::cout, result);
+        print(std::cout, result, print_text, print_matrix_text);
     }
 }
 

@@ -11,7 +11,7 @@ namespace telegate::perf {
 /// Where results go: as text to stdout, or in the forms that the command line asks for.
 ///
 /// Threads: one. Limits: none.
-/// Failure: open() and write() throw std::runtime_error, write() also where there is no such form of a result.
+/// Failure: open() and write() throw std::runtime_error, also when a file cannot be written.
 class Output {
   public:
     /// Adds the options to the command line; this outlives it.

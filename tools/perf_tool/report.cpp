@@ -16,17 +16,23 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr int name_width_min = 34;
+constexpr std::size_t name_width_min = 34;
 constexpr int value_width = 14;
 
+/// What all names fit into.
 int name_width_of(const Report& report) {
-    std::size_t longest = 0;
-    for (const auto* const rows : {&report.rows, &report.ratios}) {
-        for (const Row& row : *rows) {
-            longest = std::max(longest, row.name.size());
+    std::size_t width = name_width_min;
+    const auto widen = [&width](const std::vector<Row>& rows) {
+        for (const Row& row : rows) {
+            width = std::max(width, row.name.size() + 1);
         }
+    };
+    widen(report.rows);
+    widen(report.ratios);
+    for (const Section& section : report.sections) {
+        widen(section.rows);
     }
-    return std::max(name_width_min, static_cast<int>(longest) + 1);
+    return static_cast<int>(width);
 }
 
 /// Small figures are shown to a thousandth, large ones whole.
@@ -104,6 +110,13 @@ void print_text(std::ostream& out, const Report& report) {
     for (const Row& row : report.rows) {
         print_row(out, row, name_width, decimals_of(row));
     }
+    for (const Section& section : report.sections) {
+        out << '\n' << section.title;
+        print_heading(out, section.unit, name_width);
+        for (const Row& row : section.rows) {
+            print_row(out, row, name_width, section.decimals);
+        }
+    }
     if (!report.ratios.empty()) {
         print_heading(out, report.ratios_heading, name_width);
     }
@@ -113,12 +126,15 @@ void print_text(std::ostream& out, const Report& report) {
 }
 
 void print_json(std::ostream& out, const Report& report) {
-    const nlohmann::ordered_json json = {{"command", report.command},
-                                         {"surroundings", to_json(surroundings())},
-                                         {"parameters", to_json(report.parameters)},
-                                         {"unit", report.unit},
-                                         {"rows", to_json(report.rows)},
-                                         {"ratios", to_json(report.ratios)}};
+    nlohmann::ordered_json json = {{"command", report.command},
+                                   {"surroundings", to_json(surroundings())},
+                                   {"parameters", to_json(report.parameters)},
+                                   {"unit", report.unit},
+                                   {"rows", to_json(report.rows)},
+                                   {"ratios", to_json(report.ratios)}};
+    for (const Section& section : report.sections) {
+        json["sections"].push_back({{"title", section.title}, {"unit", section.unit}, {"rows", to_json(section.rows)}});
+    }
     constexpr int indent = 2;
     out << json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }

@@ -174,8 +174,9 @@ void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic
 TEST_CASE("the books balance at every cut while both sides go on", "[core][ledger][thread]") {
     constexpr std::uint64_t samples = 300'000;
     const OverflowPolicy policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
+    const Producers producers = GENERATE(Producers::one, Producers::several);
     Fixture f;
-    BoundedQueue<TelemetrySample> queue(2, policy);
+    BoundedQueue<TelemetrySample> queue(2, policy, producers);
     std::atomic<bool> produced{false};
     std::thread producer([&] {
         produce(f, queue, samples);

@@ -16,31 +16,10 @@ namespace {
 
 using namespace chart;
 
-/// What can stand on a log axis.
-bool can_show(const std::vector<double>& values) {
-    return !values.empty() &&
-           std::ranges::all_of(values, [](double value) { return std::isfinite(value) && value > 0; });
-}
-
 void add_bar(std::vector<Bar>& bars, Bar bar) {
     if (can_show(bar.values)) {
         bars.push_back(std::move(bar));
     }
-}
-
-void grow(std::optional<Spread>& range, const BarRow& row) {
-    for (const Bar& bar : row.bars) {
-        const Spread spread = spread_of(bar.values);
-        range = range ? Spread{0, std::min(range->min, spread.min), std::max(range->max, spread.max)} : spread;
-    }
-}
-
-double height_of(const std::vector<BarRow>& rows) {
-    double height = 0;
-    for (const BarRow& row : rows) {
-        height += row.bars.empty() ? heading_height : bar_step * static_cast<double>(row.bars.size()) + row_gap;
-    }
-    return height;
 }
 
 std::vector<BarRow> ratio_rows(const Matrix& matrix) {
@@ -127,10 +106,7 @@ std::string html_of(std::string_view text) {
 
 double draw_ratios(std::ostream& out, const Matrix& matrix) {
     const std::vector<BarRow> rows = ratio_rows(matrix);
-    std::optional<Spread> range;
-    for (const BarRow& row : rows) {
-        grow(range, row);
-    }
+    const std::optional<Spread> range = range_of(rows);
     if (!range) {
         return 0;
     }
@@ -149,27 +125,29 @@ double draw_ratios(std::ostream& out, const Matrix& matrix) {
     return height + axis_height;
 }
 
-void draw_rates(std::ostream& out, const Matrix& matrix, const Group& group) {
-    const std::vector<BarRow> rows = rate_rows(matrix, group);
-    std::optional<Spread> range;
-    for (const BarRow& row : rows) {
-        grow(range, row);
-    }
+double draw_bars(std::ostream& out, const std::string& title, const std::vector<BarRow>& rows) {
+    const std::optional<Spread> range = range_of(rows);
     if (!range) {
-        return;
+        return 0;
     }
     // From the power of ten below the least, so that its bar can be seen.
     const double low = std::pow(10.0, std::floor(std::log10(range->min * 0.8)));
     const LogAxis axis(low, std::max(low * 10, range->max * 1.1));
     const double height = height_of(rows);
     Drawing drawing(out, axis, short_number);
-    drawing.begin(std::string(group.name) + ", " + matrix.unit + ", log axis", height);
+    drawing.begin(title, height);
     drawing.grid(axis.ticks({1}), height);
     double y = 0;
     for (const BarRow& row : rows) {
         drawing.row(row, y, low);
     }
     drawing.end();
+    return height + axis_height;
+}
+
+void draw_rates(std::ostream& out, const Matrix& matrix, const Group& group) {
+    const std::vector<BarRow> rows = rate_rows(matrix, group);
+    draw_bars(out, std::string(group.name) + ", " + matrix.unit + ", log axis", rows);
 }
 
 }  // namespace telegate::perf

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate::perf {
 
@@ -22,6 +23,14 @@ inline constexpr std::string_view against_best = "against its best variant, wher
 /// SVG: how many times better than libzmq, per cell, on a log axis, as bars that begin at a line at 1.
 /// Returns the height; 0, and draws nothing, when nothing can be compared.
 double draw_ratios(std::ostream& out, const Matrix& matrix);
+
+namespace chart {
+struct BarRow;
+}
+
+/// SVG: the medians on a log axis, each with a line from the least to the greatest. Returns the height; 0, and draws
+/// nothing, when there is nothing that such an axis can show.
+double draw_bars(std::ostream& out, const std::string& title, const std::vector<chart::BarRow>& rows);
 
 /// SVG: the medians of one group, a bar per engine, on a log axis, each with a line from the least to the greatest.
 void draw_rates(std::ostream& out, const Matrix& matrix, const Group& group);

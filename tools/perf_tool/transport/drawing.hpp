@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -71,6 +72,32 @@ struct BarRow {
     std::string name;
     std::vector<Bar> bars;
 };
+
+/// Whether the values can stand on a log axis.
+[[nodiscard]] inline bool can_show(const std::vector<double>& values) {
+    return !values.empty() &&
+           std::ranges::all_of(values, [](double value) { return std::isfinite(value) && value > 0; });
+}
+
+/// The least and the greatest of all; none without a bar.
+[[nodiscard]] inline std::optional<Spread> range_of(const std::vector<BarRow>& rows) {
+    std::optional<Spread> range;
+    for (const BarRow& row : rows) {
+        for (const Bar& bar : row.bars) {
+            const Spread spread = spread_of(bar.values);
+            range = range ? Spread{0, std::min(range->min, spread.min), std::max(range->max, spread.max)} : spread;
+        }
+    }
+    return range;
+}
+
+[[nodiscard]] inline double height_of(const std::vector<BarRow>& rows) {
+    double height = 0;
+    for (const BarRow& row : rows) {
+        height += row.bars.empty() ? heading_height : bar_step * static_cast<double>(row.bars.size()) + row_gap;
+    }
+    return height;
+}
 
 /// Writes the parts of one drawing.
 /// Threads: one. Limits: none. Failure: as the stream's.

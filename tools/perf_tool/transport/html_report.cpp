@@ -104,13 +104,16 @@ void print_rates(std::ostream& out, const Matrix& matrix) {
 
 }  // namespace
 
-void print_matrix_html(std::ostream& out, const Matrix& matrix) {
-    const std::string title = html_of("perf_tool " + matrix.command);
+void print_page_head(std::ostream& out, std::string_view title, const Facts& facts) {
     out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>"
-        << title << "</title>\n<style>" << chart_style() << style << "</style>\n</head>\n<body>\n<h1>" << title
-        << "</h1>\n";
-    print_facts(out, facts_of(matrix));
+        << html_of(title) << "</title>\n<style>" << chart_style() << style << "</style>\n</head>\n<body>\n<h1>"
+        << html_of(title) << "</h1>\n";
+    print_facts(out, facts);
+}
+
+void print_matrix_html(std::ostream& out, const Matrix& matrix) {
+    print_page_head(out, "perf_tool " + matrix.command, facts_of(matrix));
     print_ratios(out, matrix);
     print_rates(out, matrix);
     out << "<h2>All cells</h2>\n";

@@ -1,23 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <queue>
-#include <string>
 #include <utility>
 
 namespace telegate::perf {
-
-/// The sample of the gateway that ours is compared with: it owns the text of its unit.
-struct LabelledSample {
-    std::chrono::system_clock::time_point time{};
-    double value = 0.0;
-    std::string unit = "unitless";
-    std::uint32_t seq = 0;
-};
 
 /// The usual queue between two threads, and the yardstick here: a lock for every item, a signal for every push, and
 /// a copy out of the queue.

@@ -1,0 +1,254 @@
+#pragma once
+
+#include "core/taker_guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace telegate {
+
+/// What became of items on their way into a lane.
+struct Entered {
+    std::size_t count = 0;   // of the first items, which are in now
+    bool no_memory = false;  // why it is not more; otherwise there was no room
+};
+
+/// How many are in a lane, exactly: the tail at a moment when the head stood still. A consumer that takes at every look
+/// leaves us with what it has not taken yet.
+[[nodiscard]] inline std::size_t exact_size(const std::atomic<std::uint64_t>& head_now,
+                                            const std::atomic<std::uint64_t>& tail_now) noexcept {
+    constexpr int looks_max = 100;
+    std::uint64_t head = head_now.load(std::memory_order_acquire);
+    for (int looks = 1;; ++looks) {
+        const std::uint64_t tail = tail_now.load(std::memory_order_acquire);
+        const std::uint64_t before = std::exchange(head, head_now.load(std::memory_order_acquire));
+        if (head == before || looks == looks_max) {
+            return tail > head ? static_cast<std::size_t>(tail - head) : 0;
+        }
+    }
+}
+
+/// What carries the items of a BoundedQueue with one producer: a chain of blocks that go round. The producer writes at
+/// the tail, the taker reads at the head, and each publishes how many items it has ever written or taken. Each looks
+/// at the other's number only when the one it remembers does not do. So an item costs no atomic read-modify-write and
+/// no fence, and a block costs one.
+///
+/// Memory follows what is inside, since an emptied block goes back to the producer and is written again while it is in
+/// the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
+///
+/// Threads: put(), fill(), take_oldest(), is_full() one producer; take() one consumer; the rest any.
+/// Limits:  put() never makes it more than `capacity`. Blocks for that, and two more.
+/// Failure: the constructor throws std::bad_alloc; put() and fill() tell of it.
+template <class T>
+class SingleProducerLane {
+  public:
+    /// About 16 KiB in a block, and no more items than keeps a lane of small ones small.
+    static constexpr std::size_t block_items =
+        std::clamp(std::bit_floor(16 * 1024 / sizeof(T)), std::size_t{16}, std::size_t{256});
+
+    explicit SingleProducerLane(std::size_t capacity) : SingleProducerLane(std::make_unique_for_overwrite<Block>()) {
+        while (blocks_ < std::min(blocks_max(capacity), blocks_prepared)) {
+            Block* const block = std::make_unique_for_overwrite<Block>().release();
+            block->next = std::exchange(spares_, block);
+            ++blocks_;
+        }
+    }
+
+    ~SingleProducerLane() {
+        tail_block_->next = nullptr;
+        for (Block* list : {head_block_, spares_, returned_.load(std::memory_order_acquire)}) {
+            while (list != nullptr) {
+                delete std::exchange(list, list->next);
+            }
+        }
+    }
+    SingleProducerLane(const SingleProducerLane&) = delete;
+    SingleProducerLane& operator=(const SingleProducerLane&) = delete;
+
+    /// One item, if that takes neither a look at the head nor another block: the quick way of put().
+    [[nodiscard]] bool put_quickly(const T& item, std::size_t capacity) noexcept {
+        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+        const std::uint64_t used = tail - head_seen_;
+        const std::size_t offset = tail % block_items;
+        if (used >= capacity || used >= high_water_.load(std::memory_order_relaxed) || offset == 0) {
+            return false;
+        }
+        tail_block_->items[offset] = item;
+        tail_.store(tail + 1, std::memory_order_release);
+        return true;
+    }
+
+    /// As many of `items` as there is room for.
+    Entered put(std::span<const T> items, std::size_t capacity) noexcept {
+        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+        if (tail - head_seen_ + items.size() > capacity) {
+            head_seen_ = head_.load(std::memory_order_acquire);
+        }
+        const std::uint64_t used = tail - head_seen_;
+        const std::uint64_t room = used < capacity ? capacity - used : 0;
+        return fill(items.first(std::min<std::uint64_t>(items.size(), room)), capacity);
+    }
+
+    /// `items` in the room that take_oldest() has made, even where a smaller capacity has come meanwhile.
+    Entered fill(std::span<const T> items, std::size_t capacity) noexcept {
+        const std::uint64_t before = tail_.load(std::memory_order_relaxed);
+        std::uint64_t tail = before;
+        while (!items.empty()) {
+            const std::size_t offset = tail % block_items;
+            if (offset == 0 && !open_block(capacity)) {
+                break;
+            }
+            const std::size_t count = std::min(items.size(), block_items - offset);
+            std::copy_n(items.data(), count, tail_block_->items.data() + offset);
+            items = items.subspan(count);
+            tail += count;
+        }
+        if (tail - head_seen_ > high_water_.load(std::memory_order_relaxed)) {
+            raise_high_water(tail);
+        }
+        tail_.store(tail, std::memory_order_release);
+        return {static_cast<std::size_t>(tail - before), !items.empty()};
+    }
+
+    /// The oldest items, up to out.size(), if it is full; none if there is room after all.
+    std::size_t take_oldest(std::span<T> out, std::size_t capacity) noexcept {
+        const TakerGuard::Evictor evictor(guard_);
+        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+        evicted_at_ = tail;
+        const bool has_room = tail - head_.load(std::memory_order_relaxed) < capacity;
+        return has_room ? 0 : take_from_head(out, tail);
+    }
+
+    std::size_t take(std::span<T> out) noexcept {
+        const TakerGuard::Consumer consumer(guard_);
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        // Negative after the producer has taken what we did not know of.
+        const auto known = static_cast<std::int64_t>(tail_seen_ - head);
+        if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the quick way of take_from_head()
+            out.front() = head_block_->items[head % block_items];
+            head_.store(head + 1, std::memory_order_release);
+            return 1;
+        }
+        if (known < static_cast<std::int64_t>(out.size())) {
+            tail_seen_ = tail_.load(std::memory_order_acquire);
+        }
+        return take_from_head(out, tail_seen_);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return exact_size(head_, tail_); }
+    /// Exact for the producer.
+    [[nodiscard]] bool is_full(std::size_t capacity) const noexcept {
+        return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_acquire) >= capacity;
+    }
+    [[nodiscard]] std::size_t high_water() const noexcept {
+        return static_cast<std::size_t>(high_water_.load(std::memory_order_relaxed));
+    }
+    /// The producer's thread, or when it does nothing.
+    [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
+
+    /// Full ones, and one begun at each end or one emptied that the taker leaves with the next item.
+    [[nodiscard]] static constexpr std::size_t blocks_max(std::size_t capacity) noexcept {
+        return capacity / block_items + 2;
+    }
+
+  private:
+    struct alignas(64) Block {
+        std::array<T, block_items> items;
+        Block* next;  // in the chain, or among the spare ones
+    };
+
+    /// So that a lane that is read in time allocates in its constructor only.
+    static constexpr std::size_t blocks_prepared = 4;
+    /// The consumer takes without asking for a turn again after so many items for which nothing was evicted.
+    static constexpr std::uint64_t quiet_items = 16 * block_items;
+
+    /// The first block counts as written and taken: both ends move on to the next one with the first item.
+    explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
+        : tail_block_(first.get()), head_block_(first.release()) {}
+
+    /// Moves the tail to an empty block. False when there is no memory.
+    bool open_block(std::size_t capacity) noexcept {
+        if (guard_.evictors_are_here() && tail_.load(std::memory_order_relaxed) - evicted_at_ > quiet_items) {
+            guard_.evictors_leave();
+        }
+        if (spares_ == nullptr) {
+            spares_ = returned_.exchange(nullptr, std::memory_order_acquire);
+        }
+        if (blocks_ > blocks_max(capacity) && spares_ != nullptr && spares_->next != nullptr) {
+            delete std::exchange(spares_, spares_->next);  // a larger capacity needed it; one at a time, for our speed
+            --blocks_;
+        }
+        Block* block = spares_;
+        if (block != nullptr) {
+            spares_ = block->next;
+        } else if (block = new (std::nothrow) Block; block == nullptr) {
+            return false;
+        } else {
+            ++blocks_;
+        }
+        tail_block_->next = block;
+        tail_block_ = block;
+        return true;
+    }
+
+    /// By who is the only one to take just now. `tail` is not behind the head.
+    [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail) noexcept {
+        std::uint64_t head = head_.load(std::memory_order_relaxed);
+        const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), tail - head));
+        for (std::size_t left = taken; left > 0;) {
+            const std::size_t offset = head % block_items;
+            if (offset == 0) {
+                give_back(std::exchange(head_block_, head_block_->next));
+            }
+            const std::size_t count = std::min(left, block_items - offset);
+            std::copy_n(head_block_->items.data() + offset, count, out.data() + (taken - left));
+            head += count;
+            left -= count;
+        }
+        if (taken > 0) {
+            head_.store(head, std::memory_order_release);
+        }
+        return taken;
+    }
+
+    /// One at a time pushes, and the producer takes all at once, so no block can come back in between unseen.
+    void give_back(Block* block) noexcept {
+        block->next = returned_.load(std::memory_order_relaxed);
+        while (!returned_.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                                std::memory_order_relaxed)) {
+        }
+    }
+
+    /// Before the tail is seen, so that size() is never above it.
+    void raise_high_water(std::uint64_t tail) noexcept {
+        head_seen_ = head_.load(std::memory_order_acquire);
+        if (tail - head_seen_ > high_water_.load(std::memory_order_relaxed)) {
+            high_water_.store(tail - head_seen_, std::memory_order_relaxed);
+        }
+    }
+
+    // The producer's.
+    alignas(64) std::atomic<std::uint64_t> tail_{0};  // items ever put in
+    std::uint64_t head_seen_ = 0;
+    Block* tail_block_;
+    Block* spares_ = nullptr;
+    std::size_t blocks_ = 1;
+    std::uint64_t evicted_at_ = 0;  // the tail then
+    std::atomic<std::uint64_t> high_water_{0};
+    // The taker's.
+    alignas(64) std::atomic<std::uint64_t> head_{0};  // items ever taken
+    Block* head_block_;
+    std::uint64_t tail_seen_ = 0;  // the consumer's alone
+    alignas(64) TakerGuard guard_;
+    alignas(64) std::atomic<Block*> returned_{nullptr};
+};
+
+}  // namespace telegate
