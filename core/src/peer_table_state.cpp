@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick_time_min{5};
-constexpr milliseconds tick_time_max{250};
+constexpr milliseconds tick_time_max{1000};
 constexpr int ticks_per_deadline = 4;
 
 /// Short deadlines are looked at more often. A heartbeat time of zero is none.

@@ -18,7 +18,7 @@ struct Patient : SessionHarness {
         make_open();
         now = Clock::now();
     }
-    /// Looks four times a second, as the socket does. Stops when the session has ended.
+    /// Looks four times a second. Stops when the session has ended.
     void pass(std::chrono::milliseconds time) {
         for (const auto end = now + time; now < end && ended == 0;) {
             now += 250ms;

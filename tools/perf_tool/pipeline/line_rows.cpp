@@ -109,7 +109,7 @@ Goal goal_of(const LineWork& work, bool rate_was_sought, std::string_view figure
         return Goal::at_least(work.format == "json" ? 4e6 : 12e6);
     }
     if (work.rate == 10 && figure == wake_ups_name) {
-        return Goal::at_most(1.5);  // one, and the four a second in which the publisher looks at its peers' deadlines
+        return Goal::at_most(1.2);  // one, and the one a second in which the publisher looks at its peers' deadlines
     }
     return figure == lost_name ? Goal::at_most(0) : Goal{};
 }
