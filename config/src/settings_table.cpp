@@ -60,7 +60,7 @@ constexpr std::array sections{
 // clang-format off
 constexpr std::array settings{
     SettingRow{.section = "gateway", .key = "sampling_interval_ms", .rule = interval, .unit = "ms",
-               .meaning = "Time between two readings of each device that sets no interval_ms of its own.",
+               .meaning = "Time between two readings of each device that sets none of its own.",
                .slot = slot<&S::sampling_interval_ms>},
     SettingRow{.section = "gateway", .key = "queue_size",
                .rule = WholeRule{.min = 1, .max = 1'048'576, .zero_is_default = true}, .unit = "samples",

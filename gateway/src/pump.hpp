@@ -43,7 +43,7 @@ struct PumpParts {
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
 /// Limits:  batch_samples at a time, batches_per_turn in one turn of the loop; one last value per channel.
-/// Failure: the first sample of a channel may throw std::bad_alloc.
+/// Failure: the first sample of a channel may throw std::bad_alloc; what was taken with it is in no book then.
 class Pump {
   public:
     static constexpr std::size_t batch_samples = 256;    // 16 KiB of samples, some 50 KiB of JSON

@@ -7,10 +7,6 @@
 namespace telegate {
 namespace {
 
-unsigned byte_at(std::string_view bytes, std::size_t at) noexcept {
-    return static_cast<unsigned char>(bytes[at]);
-}
-
 // C0, DEL and C1 (which are two bytes in UTF-8, the first 0xC2).
 bool is_control(std::string_view character) noexcept {
     const unsigned first = byte_at(character, 0);

@@ -3,13 +3,6 @@
 #include <cstring>
 
 namespace telegate {
-namespace {
-
-unsigned byte_at(std::string_view bytes, std::size_t at) noexcept {
-    return static_cast<unsigned char>(bytes[at]);
-}
-
-}  // namespace
 
 std::size_t utf8_bytes(std::string_view bytes) noexcept {
     if (bytes.empty()) {

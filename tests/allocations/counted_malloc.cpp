@@ -16,6 +16,7 @@ namespace {
 
 std::atomic<std::uint64_t> calls{0};
 std::atomic<std::uint64_t> alive{0};
+constinit thread_local bool memory_is_gone = false;
 
 void* counted(void* memory) noexcept {
     calls.fetch_add(1, std::memory_order_relaxed);
@@ -28,7 +29,7 @@ void* counted(void* memory) noexcept {
 // These replace the C library's for the whole program, operator new included.
 extern "C" {
 void* malloc(std::size_t bytes) {
-    return counted(__libc_malloc(bytes));
+    return counted(memory_is_gone ? nullptr : __libc_malloc(bytes));
 }
 void* calloc(std::size_t count, std::size_t bytes) {
     return counted(__libc_calloc(count, bytes));
@@ -59,6 +60,14 @@ std::uint64_t allocations() noexcept {
 
 std::uint64_t allocations_alive() noexcept {
     return alive;
+}
+
+NoMemory::NoMemory() noexcept {
+    memory_is_gone = true;
+}
+
+NoMemory::~NoMemory() {
+    memory_is_gone = false;
 }
 
 }  // namespace telegate::test

@@ -41,3 +41,25 @@ TEST_CASE("a queue that has been full once allocates nothing more", "[core][allo
     CHECK(allocations() - before == 0);
     CHECK(lost == 101 * 1'000);
 }
+
+TEST_CASE("what several producers find no memory for is refused, and takes no room", "[core][allocations]") {
+    constexpr std::size_t larger = 100'000;
+    BoundedQueue<TelemetrySample> queue(1, OverflowPolicy::block);
+    queue.resize(larger);
+    const std::vector<TelemetrySample> samples(larger);
+    std::size_t refused = 0;
+    const auto count = [&refused](const TelemetrySample&, QueueLoss loss) {
+        refused += loss == QueueLoss::refused ? 1 : 0;
+    };
+    {
+        const NoMemory no_memory;
+        queue.push(std::span<const TelemetrySample>(samples), count);
+    }
+    CHECK(refused > 0);
+    CHECK(queue.lost() == refused);
+    CHECK(queue.size() == larger - refused);
+    const std::size_t rest = refused;
+    queue.push(std::span<const TelemetrySample>(samples).first(rest), count);
+    CHECK(refused == rest);
+    CHECK(queue.size() == larger);
+}

@@ -113,7 +113,8 @@ TEST_CASE("booleans, absent values and qualities are spelled out", "[gateway][js
 
 TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
     Harness h;
-    for (char c = 0; c >= 0 && c < 127; ++c) {
+    for (int code = 0; code < 128; ++code) {
+        const char c = static_cast<char>(code);
         const std::string text{'a', c, c, 'b'};
         CHECK(json::parse(h.encode(h.text(text)))["value"].get<std::string>() == text);
     }

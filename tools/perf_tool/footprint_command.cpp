@@ -112,7 +112,7 @@ void add_queue(std::vector<Row>& rows, std::size_t runs) {
     for (std::size_t run = 0; run < runs; ++run) {
         const QueueMemory memory = measure_queue(queue_samples);
         empty.values.push_back(memory.empty_bytes);
-        full.values.push_back(std::round(memory.bytes_per_sample));
+        full.values.push_back(memory.bytes_per_sample);
     }
     rows.insert(rows.end(), {std::move(empty), std::move(full)});
 }

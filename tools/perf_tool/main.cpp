@@ -21,7 +21,7 @@ Command::Action describe_latency_command(CLI::App& options) {
 
 // The first is what perf_tool does when no command is named.
 constexpr std::array<Command, 10> commands{{
-    {"queue", "Samples through the queue between two threads, beside a mutex queue", describe_queue_command},
+    {"queue", "Samples through the queue between two threads, beside other queues", describe_queue_command},
     {"codec", "Samples into payloads: json, cbor, record, beside nlohmann/json", describe_codec_command},
     {"sampler", "How late the sampling thread is, beside a bare loop, alone and under load", describe_sampler_command},
     {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
@@ -33,6 +33,8 @@ constexpr std::array<Command, 10> commands{{
     {"latency", "Round trips of single messages, beside libzmq and bare sockets", describe_latency_command},
 }};
 
+// As sysexits.h has them.
+constexpr int exit_usage = 64;
 constexpr int exit_wrong_result = 70;
 
 }  // namespace
@@ -54,7 +56,11 @@ int main(int argc, char** argv) {
         options->fallthrough();
         actions.push_back(command.describe(*options));
     }
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == EXIT_SUCCESS ? EXIT_SUCCESS : exit_usage;
+    }
 
     std::size_t chosen = 0;
     for (std::size_t index = 0; index < commands.size(); ++index) {

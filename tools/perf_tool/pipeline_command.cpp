@@ -106,6 +106,7 @@ LineWork work_at(const PipelineOptions& options, std::uint64_t rate) {
 std::vector<Measured> measure_all(const LineWork& work, std::size_t runs) {
     std::vector<Measured> all;
     while (all.size() < runs) {
+        std::cerr << "run " << all.size() + 1 << " of " << runs << '\n';
         all.push_back(measure(work));
         if (!all.back().line.lossless()) {
             tell_loss(all.back().line);

@@ -188,11 +188,13 @@ const Row* find_row(const Report& report, const std::string& title, const std::s
     return nullptr;
 }
 
-void add_ratio(Report& report, const std::string& title, const std::string& our_way, const std::string& other) {
+void add_ratio(Report& report, const std::string& title, const std::string& our_way, const std::string& other,
+               Goal goal = {}) {
     const Row* const over = find_row(report, title, ours + (" " + our_way));
     const Row* const under = other == "mutex_queue, copy" ? &report.rows.front() : find_row(report, title, other);
     if (over != nullptr && under != nullptr) {
         report.ratios.push_back(ratio(title + ": " + our_way + " / " + other, *over, *under));
+        report.ratios.back().goal = goal;
     }
 }
 
@@ -200,13 +202,13 @@ void add_ratios(Report& report) {
     report.ratios.push_back(ratio("mutex_queue, move / copy", report.rows[1], report.rows[0]));
     for (const char* const size : {"64 B", "240 B"}) {
         const std::string title = std::string(size) + ", 1 producer";
-        add_ratio(report, title, "single block", "mutex_queue, copy");
-        add_ratio(report, title, "bulk block", "mutex_queue, copy");
-        add_ratio(report, title, "single block", "boost spsc single");
-        add_ratio(report, title, "bulk block", "boost spsc bulk");
+        add_ratio(report, title, "single block", "mutex_queue, copy", Goal::at_least(10));
+        add_ratio(report, title, "bulk block", "mutex_queue, copy", Goal::at_least(10));
+        add_ratio(report, title, "single block", "boost spsc single", Goal::at_least(1));
+        add_ratio(report, title, "bulk block", "boost spsc bulk", Goal::at_least(1));
         for (const char* const producers : {", 2 producers", ", 4 producers"}) {
             add_ratio(report, size + std::string(producers), "single block", "moodycamel token");
-            add_ratio(report, size + std::string(producers), "bulk block", "moodycamel bulk");
+            add_ratio(report, size + std::string(producers), "bulk block", "moodycamel bulk", Goal::at_least(1));
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "statistics.hpp"
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@ struct Section {
     std::string title;
     std::string unit;
     std::vector<Row> rows;
-    int decimals = 0;
+    std::optional<int> decimals = 0;  // none: as many as each row needs
 };
 
 /// What a command found out. Printed with the machine, the build and the compiler, without which figures mean nothing.
@@ -28,6 +29,8 @@ struct Report {
     std::string ours{};  // how the rows begin that a chart is to show as Telegate's; empty for all
     std::string ratios_heading = "speed-up, run by run";
 };
+
+[[nodiscard]] int decimals_in(const Section& section, const Row& row);
 
 void print_text(std::ostream& out, const Report& report);
 void print_json(std::ostream& out, const Report& report);

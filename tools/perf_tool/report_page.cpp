@@ -6,6 +6,7 @@
 #include "transport/svg_report.hpp"
 #include "transport/tables.hpp"
 
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -28,18 +29,18 @@ Facts facts_of(const Report& report) {
 std::vector<Section> sections_of(const Report& report, bool with_ratios) {
     std::vector<Section> sections;
     if (!report.rows.empty()) {
-        sections.push_back({report.command, report.unit, report.rows, 0});
+        sections.push_back({report.command, report.unit, report.rows, std::nullopt});
     }
     sections.insert(sections.end(), report.sections.begin(), report.sections.end());
     if (with_ratios && !report.ratios.empty()) {
         constexpr int decimals = 2;
-        sections.push_back({"speed-up", "run by run", report.ratios, decimals});
+        sections.push_back({report.ratios_heading, "", report.ratios, decimals});
     }
     return sections;
 }
 
 std::string title_of(const Section& section) {
-    return section.title + ", " + section.unit;
+    return section.unit.empty() ? section.title : section.title + ", " + section.unit;
 }
 
 /// Returns the height; 0 when there is nothing to draw.
@@ -61,7 +62,7 @@ void print_table(std::ostream& out, const Section& section) {
         const Spread spread = spread_of(row.values);
         out << "<tr><td class=\"words\">" << html_of(row.name) << "</td>";
         for (const double value : {spread.median, spread.min, spread.max}) {
-            out << "<td class=\"number\">" << fixed(value, section.decimals) << "</td>";
+            out << "<td class=\"number\">" << fixed(value, decimals_in(section, row)) << "</td>";
         }
         out << "</tr>\n";
     }
@@ -81,7 +82,7 @@ void print_markdown(std::ostream& out, const Report& report) {
             const Spread spread = spread_of(row.values);
             out << "| " << row.name;
             for (const double value : {spread.median, spread.min, spread.max}) {
-                out << " | " << fixed(value, section.decimals);
+                out << " | " << fixed(value, decimals_in(section, row));
             }
             out << " |\n";
         }

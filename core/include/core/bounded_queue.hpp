@@ -38,9 +38,11 @@ enum class Producers : std::uint8_t { one, several };
 /// Threads: push() any, with Producers::one one at a time; the observers, resize(), set_policy(), close() any; pop()
 ///          one consumer.
 /// Limits:  never more than capacity() items, exactly; after a resize() below size(), none enters without one leaving
-///          until the consumer has caught up. Items of one producer keep their order.
+///          until the consumer has caught up. A push that is under way may still go by the capacity before, one portion
+///          long. Items of one producer keep their order.
 /// Failure: the constructor may throw std::bad_alloc. Every item that is not handed to the consumer is given to the
-///          producer's `on_loss` and counted in lost(), also one for which there is no memory.
+///          producer's `on_loss` and counted in lost(), also one for which there is no memory. When on_loss() throws,
+///          the items behind are neither in nor counted.
 template <class T>
 class BoundedQueue {
     static_assert(std::is_trivially_copyable_v<T>, "items are copied as bytes and dropped without a destructor");
@@ -100,7 +102,8 @@ class BoundedQueue {
         return taken;
     }
 
-    /// From now on every push is refused and every waiting producer returns. What is inside stays for the consumer.
+    /// From now on every push is refused and every waiting producer returns; one under way may still put in a portion.
+    /// What is inside stays for the consumer.
     void close() noexcept {
         closed_.store(true, std::memory_order_release);
         bell_.ring();
@@ -123,7 +126,7 @@ class BoundedQueue {
     }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.load(); }
     [[nodiscard]] OverflowPolicy policy() const noexcept { return policy_.load(); }
-    /// The largest size() there has been.
+    /// The largest size() there has been, or somewhat more, up to the capacity: items taken meanwhile may be in it.
     [[nodiscard]] std::size_t high_water() const noexcept {
         const auto* const single = std::get_if<SingleProducerLane<T>>(&lane_);
         return single != nullptr ? single->high_water() : std::get_if<SeveralProducersLane<T>>(&lane_)->high_water();
@@ -178,8 +181,11 @@ class BoundedQueue {
         const std::size_t wanted = std::min(items.size(), oldest.size());
         const std::size_t evicted = lane.take_oldest(std::span<T>(oldest).first(wanted), capacity);
         if (evicted > 0) {
-            lose(std::span<const T>(oldest).first(evicted), QueueLoss::evicted, on_loss);
             const Entered entered = lane.fill(items.first(evicted), capacity);
+            if (entered.no_memory) {
+                bell_.ring();
+            }
+            lose(std::span<const T>(oldest).first(evicted), QueueLoss::evicted, on_loss);
             lose(items.first(evicted).subspan(entered.count), QueueLoss::refused, on_loss);
         } else {
             wait.once();  // there is room again, or will be when another thread has ended its turn

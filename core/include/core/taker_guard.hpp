@@ -10,7 +10,8 @@ namespace telegate {
 /// Keeps a consumer, which takes all the time, and evictors, which take for a while and then perhaps never again, from
 /// taking at once. While no evictor is there the consumer only raises a flag that no one looks at: no atomic
 /// read-modify-write, no fence. An evictor that comes says so and fences for both sides; then either it sees the flag
-/// and waits until it is lowered, or the consumer sees the evictor and asks for a turn, as all do from then on.
+/// and waits until it is lowered, or the consumer sees the evictor and asks for a turn, as all do until
+/// evictors_leave().
 ///
 /// Threads: a Consumer in one; an Evictor in any, one at a time; evictors_leave() the only evictor, between its stays.
 /// Limits:  a stay of the one is a ShortWait of the other; coming costs an evictor one heavy_fence().

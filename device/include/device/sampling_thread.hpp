@@ -12,9 +12,8 @@ namespace telegate {
 ///
 /// Threads: run_command() any; start(), stop() the main thread; schedule() any after start().
 /// Limits:  at most commands_max commands wait; one more is answered like a timeout.
-/// Failure: run_command() answers nullopt when the thread is not running or does not answer within `timeout`. A
-/// schedule
-///          that the system refuses does not keep the thread from running; schedule() tells.
+/// Failure: run_command() answers nullopt when the thread is not running or does not answer within `timeout`. It runs
+///          also when the system refuses the schedule, which schedule() tells.
 class SamplingThread {
   public:
     static constexpr std::size_t commands_max = 64;
@@ -24,6 +23,7 @@ class SamplingThread {
     SamplingThread(const SamplingThread&) = delete;
     SamplingThread& operator=(const SamplingThread&) = delete;
 
+    /// After a stop() the sampler goes on where it was: the time between counts as missed ticks.
     void start();
     /// After it returns no more samples are taken. Idempotent. Close a queue with policy block first.
     void stop();

@@ -32,7 +32,8 @@ struct Footprint {
 
 /// Starts the program, lets it run for the time of the warm-up, measures it, and stops it; and once more with the
 /// counter of allocations, which would disturb the rest.
-/// Threads: one. Limits: none. Failure: throws std::runtime_error when something of it cannot be had.
+/// Threads: one. Limits: none. Failure: throws std::runtime_error when something of it cannot be had, or when SIGINT or
+/// SIGTERM ends it; nothing is left then.
 [[nodiscard]] Footprint measure_footprint(const FootprintWork& work, const Scenario& scenario);
 
 }  // namespace telegate::perf

@@ -48,7 +48,8 @@ GatewayProcess::GatewayProcess(const Setup& setup) {
     spawn(setup);
     if (!read_line_with(running)) {
         end(SIGKILL);
-        throw std::runtime_error(setup.program + " does not run: " + log_);
+        throw std::runtime_error(setup.program +
+                                 " does not say that it runs: " + (log_.empty() ? "it says nothing" : log_));
     }
     const std::size_t at = log_.find(running);
     running_line_ = log_.substr(at, log_.find('\n', at) - at);
@@ -70,12 +71,15 @@ void GatewayProcess::spawn(const Setup& setup) {
     std::vector<std::string> environment = environment_with(setup.environment);
     const std::vector<char*> argument_list = pointers_to(arguments);
     const std::vector<char*> environment_list = pointers_to(environment);
+    sigset_t no_signals;
+    ::sigemptyset(&no_signals);
     id_ = ::fork();
     if (id_ < 0) {
         throw std::system_error(errno, std::generic_category(), "fork");
     }
     if (id_ == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::pthread_sigmask(SIG_SETMASK, &no_signals, nullptr);
         ::dup2(write_end.get(), STDERR_FILENO);
         ::execve(setup.program.c_str(), argument_list.data(), environment_list.data());
         ::_exit(exec_failed);

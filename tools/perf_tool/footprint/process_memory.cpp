@@ -34,7 +34,7 @@ QueueMemory measure_queue(std::size_t samples) {
         return static_cast<double>(memory_of(0).anonymous_kib);
     };
     const double before = anonymous_kib();
-    BoundedQueue<TelemetrySample> queue(samples);
+    BoundedQueue<TelemetrySample> queue(samples, OverflowPolicy::drop_oldest, Producers::one);
     const double empty = anonymous_kib();
     for (std::size_t sample = 0; sample < samples; ++sample) {
         queue.push(TelemetrySample{}, [](const TelemetrySample&, QueueLoss) {});
