@@ -282,6 +282,10 @@ TopicId Publisher::intern(std::string_view topic, TopicPlace place) {
     return state_->topics.intern(topic, place);
 }
 
+bool Publisher::has_subscriptions() const noexcept {
+    return state_->index.size() > 0;
+}
+
 bool Publisher::wanted(TopicId topic) {
     return !state_->freshen(state_->topics[topic]).readers->keys.empty();
 }

@@ -35,4 +35,9 @@ void Waker::clear() noexcept {
     pending_.exchange(false);
 }
 
+void Waker::be_prompt() noexcept {
+    patient_.store(false, std::memory_order_relaxed);
+    heavy_fence();
+}
+
 }  // namespace telegate

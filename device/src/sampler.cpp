@@ -101,6 +101,7 @@ DeviceId Sampler::add(DeviceOptions options, std::unique_ptr<Driver> driver) {
 }
 
 MonoTime Sampler::step(MonoTime now) {
+    now_ = now;
     MonoTime next = MonoTime::max();
     for (const auto& device : devices_) {
         if (interrupted_.load(std::memory_order_relaxed)) {
@@ -149,8 +150,16 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
     // Before it waits for room, the consumer must have been told of everything that fills it.
     queue_.push(samples, on_loss, [this] { waker_.wake(); });
     if (refused < samples.size()) {
-        waker_.wake();
+        tell_consumer();
     }
+}
+
+void Sampler::tell_consumer() {
+    if (waker_.is_patient() && now_ - told_at_ < untold_max && queue_.size() < queue_.capacity() / untold_share) {
+        return;
+    }
+    told_at_ = now_;
+    waker_.wake();
 }
 
 CommandResult Sampler::command(DeviceId device, DeviceCommand command, MonoTime now) {

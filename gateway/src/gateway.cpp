@@ -39,8 +39,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       started_at_(clock_.mono_now()),
       ledger_(plan.devices.size(), channels_),
       queue_(plan.queue_capacity, plan.queue_policy, Producers::one),
-      publishers_(reactor_, plan.publish, connections_max(),
-                  [this](const MonitorEvent& event) { peer_log_.note(event); }),
+      publishers_(reactor_, plan.publish, connections_max(), [this](const MonitorEvent& event) { note(event); }),
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format()}, epoch_ms_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
@@ -50,6 +49,14 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
 
 Gateway::~Gateway() {
     finish();
+}
+
+void Gateway::note(const MonitorEvent& event) {
+    // With the first, what nobody asked for is out of the queue before anybody can ask.
+    if (event.kind == MonitorEventKind::handshake_done || event.kind == MonitorEventKind::subscribed) {
+        pump_.catch_up();
+    }
+    peer_log_.note(event);
 }
 
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
@@ -136,7 +143,10 @@ void Gateway::finish() {
 std::optional<StatusSnapshot> Gateway::snapshot() {
     auto promise = std::make_shared<std::promise<StatusSnapshot>>();
     std::future<StatusSnapshot> answer = promise->get_future();
-    reactor_.post([this, promise] { promise->set_value(take_snapshot()); });
+    reactor_.post([this, promise] {
+        pump_.catch_up();
+        promise->set_value(take_snapshot());
+    });
     if (answer.wait_for(answer_time_max) != std::future_status::ready) {
         return std::nullopt;
     }

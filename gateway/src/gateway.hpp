@@ -65,6 +65,7 @@ class Gateway {
     [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
 
   private:
+    void note(const MonitorEvent& event);
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] StatusSnapshot take_snapshot() const;

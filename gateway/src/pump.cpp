@@ -63,7 +63,20 @@ void Pump::on_wake() {
     if (!paused_ && pump_turn()) {
         parts_.waker.wake();
     }
+    if (std::none_of(parts_.publishers.begin(), parts_.publishers.end(),
+                     [](const FormatPublisher& to) { return to.publisher.has_subscriptions(); })) {
+        parts_.waker.be_patient();
+    }
     wait();
+}
+
+void Pump::catch_up() {
+    if (parts_.waker.is_patient()) {
+        parts_.waker.be_prompt();
+        if (!paused_) {
+            drain_all();
+        }
+    }
 }
 
 void Pump::resume() {

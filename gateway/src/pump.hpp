@@ -39,7 +39,8 @@ struct PumpParts {
 };
 
 /// Empties the queue into the publishers: takes samples in batches, encodes each once per format that anybody wants it
-/// in, counts it once, keeps it as its channel's last value.
+/// in, counts it once, keeps it as its channel's last value. While nobody subscribes to anything it is content with a
+/// wake-up now and then.
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
 /// Limits:  batch_samples at a time, batches_per_turn in one turn of the loop; one last value per channel.
@@ -59,6 +60,8 @@ class Pump {
     /// Leaves samples in the queue until resume(). For tests of overflow.
     void pause() noexcept { paused_ = true; }
     void resume();
+    /// Takes at once what has been left to wait while nobody subscribed; to be called when somebody does, or asks.
+    void catch_up();
     /// Publishes all that is in the queue now.
     void drain_all();
     /// Takes all that is in the queue and counts it as dropped.

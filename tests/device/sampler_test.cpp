@@ -219,3 +219,30 @@ TEST_CASE("a tick costs no allocation once the channels are known", "[device][sa
     CHECK(allocations() == before);
     CHECK(h.sampler.status(DeviceId{0}).reads_failed > 50);
 }
+
+TEST_CASE("a patient consumer is told of samples once a second, or when an eighth of the queue is full",
+          "[device][sampler]") {
+    const bool is_full = GENERATE(false, true);
+    SamplerHarness h(is_full ? 8 * 20 : 8 * 1'000);
+    Script script;
+    h.add(script, device_options("boiler", 10ms));
+    const auto wake_ups_of = [&h](int steps) {
+        const auto before = h.waker.signalled();
+        for (int step = 0; step < steps; ++step) {
+            h.step_after(10ms);
+            h.waker.clear();
+        }
+        return h.waker.signalled() - before;
+    };
+    CHECK(wake_ups_of(10) == 10);
+    h.drain();
+    h.waker.be_patient();
+    const std::size_t samples = h.queue.size();
+    CHECK(wake_ups_of(is_full ? 19 : 99) == 0);
+    CHECK(h.queue.size() > samples);
+    CHECK(wake_ups_of(1) == 1);
+    h.drain();
+    CHECK(wake_ups_of(1) == 0);
+    h.waker.be_prompt();
+    CHECK(wake_ups_of(10) == 10);
+}

@@ -129,3 +129,21 @@ TEST_CASE("what nobody wants is counted and not written", "[gateway][pump]") {
     CHECK(line.publishers[0]->totals().matched == 0);
     CHECK(line.ledger.cut().at(0).published == 5);
 }
+
+TEST_CASE("the pump is patient while nobody subscribes, and catches up when asked", "[gateway][pump]") {
+    Line line({PayloadFormat::json, PayloadFormat::record});
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.ledger.cut().at(0).published == 1; }));
+    CHECK_FALSE(line.waker.is_patient());
+    for (std::size_t format = 0; format < line.subscribers.size(); ++format) {
+        line.subscribers[format]->unsubscribe("");
+        REQUIRE(line.bench.turn_until([&] { return line.publishers[format]->totals().subscriptions == 0; }));
+    }
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    CHECK(line.ledger.cut().at(0).published == 2);
+    line.push(line.a, 5);
+    line.pump->catch_up();
+    CHECK(line.ledger.cut().at(0).published == 7);
+    CHECK_FALSE(line.waker.is_patient());
+}

@@ -79,6 +79,8 @@ class Publisher {
 
     /// The same topic at the other place is another one.
     [[nodiscard]] TopicId intern(std::string_view topic, TopicPlace place = TopicPlace::first_frame);
+    /// Whether anybody has subscribed to anything.
+    [[nodiscard]] bool has_subscriptions() const noexcept;
     /// Whether some subscription matches, so that encoding is worth while.
     [[nodiscard]] bool wanted(TopicId topic);
 

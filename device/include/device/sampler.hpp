@@ -64,6 +64,10 @@ struct CommandResult {
 /// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
 class Sampler {
   public:
+    /// A patient consumer is told of samples when the last time is so long ago, or when so much of the queue is full.
+    static constexpr std::chrono::seconds untold_max{1};
+    static constexpr std::size_t untold_share = 8;
+
     Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
             Waker& waker);
     ~Sampler();
@@ -92,6 +96,7 @@ class Sampler {
     struct Device;
     void read(Device& device, MonoTime now);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
+    void tell_consumer();
 
     const Clock& clock_;
     ChannelTable& channels_;
@@ -100,6 +105,8 @@ class Sampler {
     Waker& waker_;
     std::vector<std::unique_ptr<Device>> devices_;
     std::atomic<bool> interrupted_{false};
+    MonoTime now_{};  // of the step
+    MonoTime told_at_{};
 };
 
 }  // namespace telegate

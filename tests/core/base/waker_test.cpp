@@ -50,6 +50,17 @@ TEST_CASE("clearing a waker that nobody woke does nothing", "[core][waker]") {
     CHECK(is_awake(waker));
 }
 
+TEST_CASE("a waker is patient when its thread says so, and can be woken all the same", "[core][waker]") {
+    Waker waker;
+    CHECK_FALSE(waker.is_patient());
+    waker.be_patient();
+    CHECK(waker.is_patient());
+    waker.wake();
+    CHECK(is_awake(waker));
+    waker.be_prompt();
+    CHECK_FALSE(waker.is_patient());
+}
+
 TEST_CASE("no item stays behind when producers wake the consumer once per item", "[core][waker][thread]") {
     constexpr int items_each = 20'000;
     BoundedQueue<int> queue(64, OverflowPolicy::block);

@@ -81,7 +81,7 @@ struct Line {
     FirstLookClock clock;
     ChannelTable channels;
     Ledger ledger{1, channels};
-    BoundedQueue<TelemetrySample> queue{queue_capacity};
+    BoundedQueue<TelemetrySample> queue{queue_capacity, OverflowPolicy::drop_oldest, Producers::one};
     Waker waker;
     Sampler sampler{clock, channels, queue, ledger, waker};
 };
