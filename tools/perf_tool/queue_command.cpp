@@ -13,6 +13,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -188,27 +189,34 @@ const Row* find_row(const Report& report, const std::string& title, const std::s
     return nullptr;
 }
 
-void add_ratio(Report& report, const std::string& title, const std::string& our_way, const std::string& other,
-               Goal goal = {}) {
-    const Row* const over = find_row(report, title, ours + (" " + our_way));
-    const Row* const under = other == "mutex_queue, copy" ? &report.rows.front() : find_row(report, title, other);
+struct Comparison {
+    const char* our_way;
+    const char* other;
+    Goal goal{};
+};
+
+void add_ratio(Report& report, const std::string& title, const Comparison& compared) {
+    const bool with_first = std::string_view(compared.other) == "mutex_queue, copy";
+    const Row* const over = find_row(report, title, ours + std::string(" ") + compared.our_way);
+    const Row* const under = with_first ? &report.rows.front() : find_row(report, title, compared.other);
     if (over != nullptr && under != nullptr) {
-        report.ratios.push_back(ratio(title + ": " + our_way + " / " + other, *over, *under));
-        report.ratios.back().goal = goal;
+        report.ratios.push_back(ratio(title + ": " + compared.our_way + " / " + compared.other, *over, *under));
+        report.ratios.back().goal = compared.goal;
     }
 }
 
 void add_ratios(Report& report) {
     report.ratios.push_back(ratio("mutex_queue, move / copy", report.rows[1], report.rows[0]));
     for (const char* const size : {"64 B", "240 B"}) {
-        const std::string title = std::string(size) + ", 1 producer";
-        add_ratio(report, title, "single block", "mutex_queue, copy", Goal::at_least(10));
-        add_ratio(report, title, "bulk block", "mutex_queue, copy", Goal::at_least(10));
-        add_ratio(report, title, "single block", "boost spsc single", Goal::at_least(1));
-        add_ratio(report, title, "bulk block", "boost spsc bulk", Goal::at_least(1));
+        for (const Comparison& compared : {Comparison{"single block", "mutex_queue, copy", Goal::at_least(10)},
+                                           {"bulk block", "mutex_queue, copy", Goal::at_least(10)},
+                                           {"single block", "boost spsc single", Goal::at_least(1)},
+                                           {"bulk block", "boost spsc bulk", Goal::at_least(1)}}) {
+            add_ratio(report, std::string(size) + ", 1 producer", compared);
+        }
         for (const char* const producers : {", 2 producers", ", 4 producers"}) {
-            add_ratio(report, size + std::string(producers), "single block", "moodycamel token");
-            add_ratio(report, size + std::string(producers), "bulk block", "moodycamel bulk", Goal::at_least(1));
+            add_ratio(report, size + std::string(producers), {"single block", "moodycamel token"});
+            add_ratio(report, size + std::string(producers), {"bulk block", "moodycamel bulk", Goal::at_least(1)});
         }
     }
 }
