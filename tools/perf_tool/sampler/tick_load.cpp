@@ -33,6 +33,11 @@ struct TickLoad::Rest {
 TickLoad::TickLoad(const std::string& name) {
     if (name == "rest") {
         rest_ = std::make_unique<Rest>();
+        // Before there are several clients: what the library makes at its first request is then made by one thread.
+        httplib::Client first("http://" + rest_->gateway.rest_address());
+        if (!first.Get("/status")) {
+            throw std::runtime_error("GET /status: no answer");
+        }
         for (std::size_t client = 0; client < clients; ++client) {
             threads_.emplace_back([this] { ask_for_status(); });
         }
