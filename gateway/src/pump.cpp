@@ -60,12 +60,14 @@ void Pump::wait() {
 
 void Pump::on_wake() {
     parts_.waker.clear();  // before looking, so that samples pushed from here on wake us again
-    if (!paused_ && pump_turn()) {
-        parts_.waker.wake();
-    }
     if (std::none_of(parts_.publishers.begin(), parts_.publishers.end(),
                      [](const FormatPublisher& to) { return to.publisher.has_subscriptions(); })) {
         parts_.waker.be_patient();
+    } else if (parts_.waker.is_patient()) {
+        parts_.waker.be_prompt();
+    }
+    if (!paused_ && pump_turn()) {
+        parts_.waker.wake();
     }
     wait();
 }

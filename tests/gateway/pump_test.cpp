@@ -147,3 +147,16 @@ TEST_CASE("the pump is patient while nobody subscribes, and catches up when aske
     CHECK(line.ledger.cut().at(0).published == 7);
     CHECK_FALSE(line.waker.is_patient());
 }
+
+TEST_CASE("the pump is prompt again at its next wake-up when somebody has subscribed", "[gateway][pump]") {
+    Line line({PayloadFormat::json});
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    line.subscribers[0]->subscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 1; }));
+    line.push(line.a, 1);
+    CHECK(line.receive(0, 1).size() == 1);
+    CHECK_FALSE(line.waker.is_patient());
+}

@@ -2,7 +2,6 @@
 #include "footprint/footprint.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -58,14 +57,8 @@ Goal at_most(double value) {
     return value > 0 ? Goal::at_most(value) : Goal{};
 }
 
-double quantile(std::vector<double> times, double share) {
-    std::ranges::sort(times);
-    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(times.size())));
-    return times[std::max(rank, std::size_t{1}) - 1];
-}
-
 /// The figures of one run, in the order of the report.
-std::vector<Row> rows_of(const Scenario& scenario, const Footprint& measured) {
+std::vector<Row> rows_of(const Scenario& scenario, Footprint measured) {
     const auto named = [&scenario](const char* figure) {
         return scenario.name + ": " + figure;
     };

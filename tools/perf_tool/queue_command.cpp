@@ -110,11 +110,6 @@ void add_crossings(std::vector<Part>& parts, Part& losses, const QueueOptions& o
     }
 }
 
-double quantile_of(const std::vector<std::int64_t>& sorted, double share) {
-    const auto place = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
-    return static_cast<double>(sorted[std::min(place, sorted.size() - 1)]);
-}
-
 /// The first part measures; the others look at what it has found.
 void add_latencies(std::vector<Part>& parts, const QueueOptions& options) {
     PacingWork work;
@@ -132,11 +127,12 @@ void add_latencies(std::vector<Part>& parts, const QueueOptions& options) {
         const auto found = std::make_shared<std::vector<std::int64_t>>();
         parts[first].add(contender.name, [contender, work, found] {
             *found = contender.pace(work);
-            return quantile_of(*found, quantiles[0].second);
+            return static_cast<double>(quantile(*found, quantiles[0].second));
         });
         for (std::size_t index = 1; index < quantiles.size(); ++index) {
-            parts[first + index].add(contender.name,
-                                     [found, index] { return quantile_of(*found, quantiles[index].second); });
+            parts[first + index].add(contender.name, [found, index] {
+                return static_cast<double>(quantile(*found, quantiles[index].second));
+            });
         }
     }
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,16 @@ struct Row {
     std::vector<double> values;
     Goal goal{};  // of the median
 };
+
+/// The least of the values that `share` (0 to 1) of all are not above. There is at least one; they are put out of
+/// order.
+template <class Value>
+[[nodiscard]] Value quantile(std::vector<Value>& values, double share) {
+    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::max(rank, std::size_t{1}) - 1);
+    std::nth_element(values.begin(), place, values.end());
+    return *place;
+}
 
 /// Two rows compared: each run of one over the same run of the other, so that a noisy minute touches both.
 [[nodiscard]] Row ratio(std::string name, const Row& over, const Row& under);

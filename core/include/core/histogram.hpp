@@ -1,8 +1,9 @@
 #pragma once
 
+#include "core/log_steps.hpp"
+
 #include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,12 +25,8 @@ class DurationHistogram {
     [[nodiscard]] std::chrono::nanoseconds quantile(double share) const noexcept;
 
   private:
-    static constexpr unsigned steps_bits = 4;  // 16 steps per power of two
-    static constexpr unsigned powers = 40;     // 2^40 ns
-    static constexpr std::size_t buckets = (powers - steps_bits + 1) << steps_bits;
-
-    [[nodiscard]] static std::size_t bucket_of(std::uint64_t ns) noexcept;
-    [[nodiscard]] static std::uint64_t upper_bound_of(std::size_t bucket) noexcept;
+    using Steps = LogSteps<4>;                                // 16 steps per power of two
+    static constexpr std::size_t buckets = Steps::count(40);  // 2^40 ns
 
     std::array<std::atomic<std::uint64_t>, buckets> counts_{};
     std::atomic<std::uint64_t> maximum_ns_{0};

@@ -13,7 +13,7 @@ namespace telegate {
 /// Threads: wake(), is_patient() any, after handing over the work; clear() only the woken thread, before it takes the
 ///          work; be_patient(), be_prompt() that thread too, be_prompt() before it takes what may have been left to
 ///          wait.
-/// Limits:  one descriptor, one byte of state; no allocation after construction.
+/// Limits:  one descriptor; no allocation after construction.
 /// Failure: the constructor throws std::system_error when the process has no descriptor left.
 class Waker {
   public:

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "core/log_steps.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,7 @@ class DelayCounts {
 
     void add(std::int64_t ns, std::uint64_t samples) noexcept {
         const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
-        counts_[std::min(step_of(time), steps - 1)] += samples;
+        counts_[std::min(Steps::of(time), steps - 1)] += samples;
         total_ += samples;
         maximum_ns_ = std::max(maximum_ns_, time);
     }
@@ -42,32 +43,15 @@ class DelayCounts {
         for (std::size_t step = 0; step < steps && total_ > 0; ++step) {
             seen += counts_[step];
             if (static_cast<double>(seen) >= wanted) {
-                return static_cast<double>(std::min(last_of(step), maximum_ns_)) / 1'000;
+                return static_cast<double>(std::min(Steps::last_of(step), maximum_ns_)) / 1'000;
             }
         }
         return maximum_us();
     }
 
   private:
-    static constexpr unsigned step_bits = 6;  // 64 steps between two powers of two
-    static constexpr unsigned powers = 44;
-    static constexpr std::size_t steps = (powers - step_bits + 1) << step_bits;
-
-    [[nodiscard]] static std::size_t step_of(std::uint64_t ns) noexcept {
-        if (ns < (1U << step_bits)) {
-            return static_cast<std::size_t>(ns);
-        }
-        const auto shift = static_cast<unsigned>(std::bit_width(ns)) - 1 - step_bits;
-        return (static_cast<std::size_t>(shift) << step_bits) + static_cast<std::size_t>(ns >> shift);
-    }
-    [[nodiscard]] static std::uint64_t last_of(std::size_t step) noexcept {
-        if (step < (2U << step_bits)) {
-            return step;
-        }
-        const std::size_t shift = (step >> step_bits) - 1;
-        const std::uint64_t within = (step & ((1U << step_bits) - 1)) + (1U << step_bits);
-        return ((within + 1) << shift) - 1;
-    }
+    using Steps = LogSteps<6>;                              // 64 steps between two powers of two
+    static constexpr std::size_t steps = Steps::count(44);  // 2^44 ns
 
     std::vector<std::uint64_t> counts_;
     std::uint64_t total_ = 0;

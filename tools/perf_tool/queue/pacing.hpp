@@ -3,7 +3,6 @@
 #include "../transport/placement.hpp"
 #include "samples.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +34,7 @@ void spin_until(Condition condition) {
     }
 }
 
-/// Nanoseconds from before each push until after its pop, sorted. Sample k is due at k intervals from the start, so
+/// Nanoseconds from before each push until after its pop. Sample k is due at k intervals from the start, so
 /// that a slow queue is not given more time.
 template <class Engine>
 std::vector<std::int64_t> pace(const PacingWork& work) {
@@ -64,7 +63,6 @@ std::vector<std::int64_t> pace(const PacingWork& work) {
         }
     }
     consumer.join();
-    std::sort(latencies.begin(), latencies.end());
     return latencies;
 }
 

@@ -1,7 +1,6 @@
 #include "tick_record.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include "../statistics.hpp"
 
 namespace telegate::perf {
 
@@ -22,11 +21,8 @@ void TickRecord::serve(MonoTime now) noexcept {
 }
 
 double TickRecord::lateness_at(double share) const {
-    std::vector<std::int64_t> sorted(lateness_ns_);
-    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-    const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(std::max(rank, std::size_t{1}) - 1);
-    std::nth_element(sorted.begin(), place, sorted.end());
-    return static_cast<double>(*place);
+    std::vector<std::int64_t> lateness(lateness_ns_);
+    return static_cast<double>(quantile(lateness, share));
 }
 
 }  // namespace telegate::perf

@@ -1,3 +1,4 @@
+#include "../statistics.hpp"
 #include "ping_pong.hpp"
 
 #include <CLI/CLI.hpp>
@@ -72,10 +73,9 @@ std::vector<Cell> cells_over(const NamedTransport& over, const LatencyWork& work
 
 /// Adds one run of one engine to its place in each of the cells of a transport.
 void add_run(std::span<Cell> cells, std::string_view engine, RoundTrips trips) {
-    std::ranges::sort(trips.ns);
     for (std::size_t index = 0; index < percentiles.size(); ++index) {
         Series& series = *std::ranges::find(cells[index].series, engine, &Series::engine);
-        series.rates.push_back(microseconds_at(trips.ns, percentiles[index].share));
+        series.rates.push_back(static_cast<double>(quantile(trips.ns, percentiles[index].share)) / 1'000);
         if (index == 0) {
             series.cpu_ns.push_back(trips.cpu_ns);
             series.sender_cpu_ns.push_back(trips.sender_cpu_ns);

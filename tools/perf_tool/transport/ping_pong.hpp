@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,12 +27,6 @@ inline constexpr std::uint64_t warm_up_round_trips = 500;
     timespec time{};
     ::clock_gettime(clock, &time);
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
-
-/// The least time that `share` of all times are not above, in microseconds. `sorted_ns` holds at least one.
-[[nodiscard]] inline double microseconds_at(const std::vector<std::uint64_t>& sorted_ns, double share) {
-    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted_ns.size())));
-    return static_cast<double>(sorted_ns[std::max(rank, std::size_t{1}) - 1]) / 1'000;
 }
 
 /// Sends numbered payloads, one after the other. `exchange(payload)` sends one and returns the answer, which lasts
