@@ -80,6 +80,9 @@ RestHandlers Gateway::rest_handlers() {
     handlers.command = [this](std::string_view device, DeviceCommand what) {
         return command(device, what);
     };
+    handlers.health = [this] {
+        return health();
+    };
     return handlers;
 }
 
@@ -164,6 +167,12 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
                   " possible=" + (result->possible ? "true" : "false"));
     }
     return result;
+}
+
+Health Gateway::health() const {
+    Health health;
+    health.checks.push_back({.name = "state", .good = state_ == GatewayState::running, .detail = "not running"});
+    return health;
 }
 
 StatusSnapshot Gateway::take_snapshot() const {

@@ -28,7 +28,7 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot() and command() any while running.
+/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while running.
 /// Limits:  those of its parts.
 /// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
 class Gateway {
@@ -56,6 +56,8 @@ class Gateway {
     /// nullopt: the io thread did not answer in time.
     [[nodiscard]] std::optional<StatusSnapshot> snapshot();
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
+    /// Threads: any.
+    [[nodiscard]] Health health() const;
 
     /// As bound, in the order of the settings.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,18 +11,44 @@
 
 namespace telegate {
 
+/// What somebody may do through REST; each may what the ones before it may.
+enum class HttpRole : std::uint8_t {
+    none,    // has not shown who he is, where that is needed
+    reader,  // sees everything
+    admin,   // changes things
+};
+
 /// One request as the routes see it. The texts live as long as the call.
 struct HttpRequest {
     std::string_view method;
     std::string_view path;    // percent-decoded, without the query
     std::string_view target;  // as it came
+    std::string_view body = {};
+    HttpRole role = HttpRole::admin;
+    std::string_view who = {};  // for the log: the name of a token, "cn=NAME", "uid=1000", "127.0.0.1"
+    /// The value of a header field, its name in any case; "" when there is none. Several of one name: joined by ", ".
+    std::function<std::string_view(std::string_view name)> field = {};
 };
+
+/// What an event stream has to say to the server that pulls from it.
+enum class StreamState : std::uint8_t {
+    more,     // there is more to pull at once
+    waiting,  // all has been pulled; pull again when woken
+    ended,    // nothing will come any more: the connection closes
+};
+
+/// Appends what is new to `out`, about `bytes_max` bytes at most. Called by one thread at a time, not always the same.
+using StreamPull = std::function<StreamState(std::string& out, std::size_t bytes_max)>;
 
 struct HttpResponse {
     int status = 200;
     std::string content_type;
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;  // beyond Content-Type and Content-Length
+    /// In place of `body` when there is one: the same bytes for many answers.
+    std::shared_ptr<const std::string> shared_body = nullptr;
+    /// When there is one, the body is what it gives, for as long as the client stays.
+    StreamPull stream = nullptr;
 };
 
 }  // namespace telegate

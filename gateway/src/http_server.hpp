@@ -40,6 +40,8 @@ class HttpServer {
     void start();
     /// Lets every worker finish the answer in hand, then closes everything. Idempotent.
     void stop();
+    /// There may be something new to pull for event streams. Threads: any.
+    void wake_streams() noexcept {}
     [[nodiscard]] const std::string& address() const noexcept { return listener_.address(); }
 
   private:

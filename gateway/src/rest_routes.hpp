@@ -1,7 +1,7 @@
 #pragma once
 
 #include "http_message.hpp"
-#include "rest_server.hpp"
+#include "rest_handlers.hpp"
 
 namespace telegate {
 

@@ -42,6 +42,10 @@ void RestServer::stop() {
     state_->server.stop();
 }
 
+void RestServer::wake_streams() noexcept {
+    state_->server.wake_streams();
+}
+
 const std::string& RestServer::address() const noexcept {
     return state_->server.address();
 }

@@ -1,34 +1,13 @@
 #pragma once
 
-#include "device/sampler.hpp"
-#include "status.hpp"
+#include "rest_handlers.hpp"
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace telegate {
-
-/// The state of one device after a command.
-struct DeviceAnswer {
-    std::string device;
-    CommandResult result;
-};
-
-/// What the REST server asks of the gateway. Called on `tg-http` threads; each must be callable by several at once.
-struct RestHandlers {
-    /// nullopt: the gateway did not answer in time.
-    std::function<std::optional<StatusSnapshot>()> snapshot;
-    /// Names of all devices, in order.
-    std::function<std::vector<std::string>()> devices;
-    /// One known device. nullopt: no answer in time.
-    std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
-};
 
 struct RestOptions {
     std::string host = "127.0.0.1";
@@ -53,6 +32,8 @@ class RestServer {
     /// Serves until stop(). Requests before that wait in the backlog.
     void start();
     void stop();
+    /// There may be something new for event streams. Threads: any; cheap enough for every batch of samples.
+    void wake_streams() noexcept;
     /// "127.0.0.1:8080", with the real port.
     [[nodiscard]] const std::string& address() const noexcept;
 
