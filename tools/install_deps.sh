@@ -21,6 +21,8 @@ case "${1-}" in
   "") ;;
   --ci)
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev)
+    # What metrics, alert rules and /openapi.json are checked with; tools/fetch_schemathesis.sh needs the last.
+    packages+=(prometheus python3-prometheus-client python3-venv)
     # Any JDK and Maven will do, wherever they come from.
     command -v javac > /dev/null || packages+=(default-jdk-headless)
     command -v mvn > /dev/null || packages+=(maven)

@@ -1,4 +1,4 @@
-#include "nearest_name.hpp"
+#include "config/nearest_name.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
+#include "config/nearest_name.hpp"
 #include "config/setting_row.hpp"
 #include "listen_address.hpp"
-#include "nearest_name.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
 

@@ -69,6 +69,10 @@ constexpr std::array settings{
                .slot = slot<&S::queue_size>},
     SettingRow{.section = "gateway", .key = "log_level", .rule = ChoiceRule{log_levels}, .applies = Applies::live,
                .meaning = "The least severe log lines that are written.", .slot = slot<&S::log_level>},
+    SettingRow{.section = "gateway", .key = "history_bytes", .rule = WholeRule{.min = 65'536, .max = 1'073'741'824},
+               .unit = "bytes",
+               .meaning = "Memory for the last samples, 64 bytes each, for REST; it is taken as samples come.",
+               .slot = slot<&S::history_bytes>},
 
     SettingRow{.section = "sampling", .key = "realtime_priority", .rule = WholeRule{.min = 0, .max = 99},
                .meaning = "Real-time priority of the sampling thread, before every ordinary thread; 0 means none.",

@@ -274,6 +274,18 @@ bool Publisher::disconnect(const Endpoint& endpoint) {
     return state_->peers.disconnect(endpoint);
 }
 
+bool Publisher::close_peer(std::uint64_t id) {
+    if (state_->keys.find(id) == state_->keys.end()) {
+        return false;  // unknown, or not a subscriber yet
+    }
+    state_->log.settle();  // what was published before is counted as its own
+    if (Session* const session = state_->peers.find(id)) {
+        session->close("closed on request");
+        return true;
+    }
+    return state_->shards != nullptr && state_->shards->close_peer(id);
+}
+
 std::vector<Endpoint> Publisher::endpoints() const {
     return state_->peers.endpoints();
 }

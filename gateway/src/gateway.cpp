@@ -39,8 +39,12 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       started_at_(clock_.mono_now()),
       ledger_(plan.devices.size(), channels_),
       queue_(plan.queue_capacity, plan.queue_policy, Producers::one),
+      log_level_(reactor_, log, settings.log_level),
+      history_(static_cast<std::size_t>(settings.history_bytes)),
+      sample_text_(channels_, epoch_ms_),
+      streams_([this] { reactor_.post([this] { pump_.catch_up(); }); }, [this] { rest_.wake_streams(); }),
       publishers_(reactor_, plan.publish, connections_max(), [this](const MonitorEvent& event) { note(event); }),
-      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format()}, epoch_ms_),
+      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_}, epoch_ms_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
       rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
@@ -83,6 +87,17 @@ RestHandlers Gateway::rest_handlers() {
     handlers.health = [this] {
         return health();
     };
+    handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
+        return close_subscriber(format, id);
+    };
+    handlers.log_change = [this](const std::string& line) {
+        log_.info(line);
+    };
+    handlers.sample_text = &sample_text_;
+    handlers.history = &history_;
+    handlers.streams = &streams_;
+    handlers.log_level = &log_level_;
+    handlers.traffic = &traffic_;
     return handlers;
 }
 
@@ -143,17 +158,26 @@ void Gateway::finish() {
     log_final_books();
 }
 
-std::optional<StatusSnapshot> Gateway::snapshot() {
-    auto promise = std::make_shared<std::promise<StatusSnapshot>>();
-    std::future<StatusSnapshot> answer = promise->get_future();
-    reactor_.post([this, promise] {
-        pump_.catch_up();
-        promise->set_value(take_snapshot());
-    });
+template <class Answer>
+std::optional<Answer> Gateway::ask_io(std::function<Answer()> question) {
+    auto promise = std::make_shared<std::promise<Answer>>();
+    std::future<Answer> answer = promise->get_future();
+    reactor_.post([promise, question = std::move(question)] { promise->set_value(question()); });
     if (answer.wait_for(answer_time_max) != std::future_status::ready) {
         return std::nullopt;
     }
     return answer.get();
+}
+
+std::optional<StatusSnapshot> Gateway::snapshot() {
+    return ask_io<StatusSnapshot>([this] {
+        pump_.catch_up();
+        return take_snapshot();
+    });
+}
+
+std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_t id) {
+    return ask_io<bool>([this, format, id] { return publishers_.close_peer(format, id); });
 }
 
 std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCommand what) {
@@ -171,7 +195,9 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
 
 Health Gateway::health() const {
     Health health;
-    health.checks.push_back({.name = "state", .good = state_ == GatewayState::running, .detail = "not running"});
+    health.checks.push_back({.name = "state",
+                             .good = state_ == GatewayState::running,
+                             .detail = state_ == GatewayState::running ? "" : "not running"});
     return health;
 }
 

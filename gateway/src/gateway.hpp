@@ -8,16 +8,22 @@
 #include "core/waker.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_thread.hpp"
+#include "history.hpp"
 #include "log.hpp"
+#include "log_level.hpp"
+#include "open_streams.hpp"
 #include "peer_log.hpp"
 #include "plan.hpp"
 #include "publishers.hpp"
 #include "pump.hpp"
 #include "rest_server.hpp"
+#include "rest_traffic.hpp"
+#include "sample_text.hpp"
 #include "status.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,9 +34,9 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while running.
-/// Limits:  those of its parts.
-/// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
+/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while
+/// running. Limits:  those of its parts. Failure: the constructor throws std::system_error when an address cannot be
+/// had; start() when a thread cannot.
 class Gateway {
   public:
     /// How long subscribers may take to read what is pending when the gateway stops.
@@ -56,6 +62,8 @@ class Gateway {
     /// nullopt: the io thread did not answer in time.
     [[nodiscard]] std::optional<StatusSnapshot> snapshot();
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
+    /// Whether there was such a subscriber. nullopt: the io thread did not answer in time.
+    [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
     /// Threads: any.
     [[nodiscard]] Health health() const;
 
@@ -70,6 +78,9 @@ class Gateway {
     void note(const MonitorEvent& event);
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
+    /// What the io thread answers to a question. nullopt: not in time.
+    template <class Answer>
+    [[nodiscard]] std::optional<Answer> ask_io(std::function<Answer()> question);
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
     void log_start() const;
@@ -88,6 +99,11 @@ class Gateway {
     Waker waker_;
     Waker stopped_;
     Reactor reactor_;
+    LogLevel log_level_;
+    History history_;
+    SampleText sample_text_;
+    OpenStreams streams_;
+    RestTraffic traffic_;
     Publishers publishers_;
     Pump pump_;
     Sampler sampler_;

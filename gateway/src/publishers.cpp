@@ -67,6 +67,11 @@ PublisherTotals Publishers::totals() const {
     return totals;
 }
 
+bool Publishers::close_peer(PayloadFormat format, std::uint64_t id) {
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [&](const Line& line) { return line.format == format && line.publisher->close_peer(id); });
+}
+
 void Publishers::close(std::chrono::milliseconds grace, const std::function<void()>& done) {
     if (lines_.empty()) {
         return done();

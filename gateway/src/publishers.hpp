@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -33,6 +34,8 @@ class Publishers {
     [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
 
+    /// As Publisher::close_peer(), by the number of SubscriberStatus.
+    bool close_peer(PayloadFormat format, std::uint64_t id);
     /// As Publisher::close(); `done` is called when all are closed.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
 

@@ -60,8 +60,7 @@ void Pump::wait() {
 
 void Pump::on_wake() {
     parts_.waker.clear();  // before looking, so that samples pushed from here on wake us again
-    if (std::none_of(parts_.publishers.begin(), parts_.publishers.end(),
-                     [](const FormatPublisher& to) { return to.publisher.has_subscriptions(); })) {
+    if (!is_wanted()) {
         parts_.waker.be_patient();
     } else if (parts_.waker.is_patient()) {
         parts_.waker.be_prompt();
@@ -70,6 +69,13 @@ void Pump::on_wake() {
         parts_.waker.wake();
     }
     wait();
+}
+
+/// Whether somebody waits for samples.
+bool Pump::is_wanted() const noexcept {
+    return (parts_.streams != nullptr && parts_.streams->any()) ||
+           std::any_of(parts_.publishers.begin(), parts_.publishers.end(),
+                       [](const FormatPublisher& to) { return to.publisher.has_subscriptions(); });
 }
 
 void Pump::catch_up() {
@@ -100,6 +106,9 @@ bool Pump::pump_turn() {
     for (AnyOutlet& outlet : outlets_) {
         std::visit([](auto& typed) { typed.flush(); }, outlet);
     }
+    if (parts_.streams != nullptr && parts_.streams->any()) {
+        parts_.streams->wake();
+    }
     return more;
 }
 
@@ -118,7 +127,7 @@ bool Pump::pump_batch() {
     return count == batch_.size();
 }
 
-/// Counts them, and keeps the last of each channel.
+/// Counts them, and keeps them: the last of each channel, and all in the history.
 void Pump::note(std::span<const TelemetrySample> samples) {
     std::fill(taken_.begin(), taken_.end(), 0);
     const auto make = [](const ChannelInfo& info) {
@@ -131,6 +140,9 @@ void Pump::note(std::span<const TelemetrySample> samples) {
         if (i + 1 == samples.size() || samples[i + 1].channel != sample.channel) {
             channel.last = sample;
         }
+    }
+    if (parts_.history != nullptr) {
+        parts_.history->write(samples);
     }
 }
 

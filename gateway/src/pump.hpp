@@ -7,7 +7,9 @@
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
+#include "history.hpp"
 #include "json_encoder.hpp"
+#include "open_streams.hpp"
 #include "outlet.hpp"
 #include "payload_format.hpp"
 #include "per_channel.hpp"
@@ -36,11 +38,13 @@ struct PumpParts {
     const ChannelTable& channels;
     Ledger& ledger;
     std::vector<FormatPublisher> publishers;
+    History* history = nullptr;      // null: none is kept
+    OpenStreams* streams = nullptr;  // null: there are none
 };
 
 /// Empties the queue into the publishers: takes samples in batches, encodes each once per format that anybody wants it
-/// in, counts it once, keeps it as its channel's last value. While nobody subscribes to anything it is content with a
-/// wake-up now and then.
+/// in, counts it once, keeps it as its channel's last value and in the history. While nobody subscribes to anything or
+/// has a stream open it is content with a wake-up now and then.
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
 /// Limits:  batch_samples at a time, batches_per_turn in one turn of the loop; one last value per channel.
@@ -80,6 +84,7 @@ class Pump {
 
     void wait();
     void on_wake();
+    [[nodiscard]] bool is_wanted() const noexcept;
     void add_outlet(const FormatPublisher& to, std::int64_t epoch_ms);
     /// Up to batches_per_turn batches. Whether there may be more.
     bool pump_turn();

@@ -2,8 +2,15 @@
 
 #include "device/sampler.hpp"
 #include "health.hpp"
+#include "history.hpp"
+#include "log_level.hpp"
+#include "open_streams.hpp"
+#include "payload_format.hpp"
+#include "rest_traffic.hpp"
+#include "sample_text.hpp"
 #include "status.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +25,13 @@ struct DeviceAnswer {
     CommandResult result;
 };
 
+/// How the last attempt to take new settings ended.
+struct ReloadStatus {
+    bool good = true;
+    std::int64_t time_utc_ns = 0;  // 0: there was none
+    std::uint64_t generation = 0;  // of the settings in force
+};
+
 /// What the REST server asks of the gateway. Called on `tg-http` threads; each must be callable by several at once.
 struct RestHandlers {
     /// nullopt: the gateway did not answer in time.
@@ -27,6 +41,19 @@ struct RestHandlers {
     /// One known device. nullopt: no answer in time.
     std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
     std::function<Health()> health;
+    /// Closes one subscriber of a format. false: there is none of this number; nullopt: no answer in time.
+    std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
+    /// Empty while settings cannot be reloaded.
+    std::function<ReloadStatus()> last_reload = {};
+    /// A line for the log: who has changed what.
+    std::function<void(const std::string& line)> log_change;
+
+    // Parts that any thread may use. They outlive the server.
+    SampleText* sample_text = nullptr;
+    const History* history = nullptr;
+    OpenStreams* streams = nullptr;
+    LogLevel* log_level = nullptr;
+    RestTraffic* traffic = nullptr;
 };
 
 }  // namespace telegate

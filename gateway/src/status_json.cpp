@@ -1,15 +1,10 @@
 #include "status_json.hpp"
 
-#include "readable_bytes.hpp"
+#include "status_parts.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <ctime>
 
 namespace telegate {
 namespace {
@@ -22,42 +17,11 @@ constexpr const char* compiler = "clang " __clang_version__;
 constexpr const char* compiler = "gcc " __VERSION__;
 #endif
 
-double to_seconds(std::chrono::nanoseconds duration) {
-    return std::chrono::duration<double>(duration).count();
-}
-
-// "2026-11-20T23:11:34.123456789Z"; floors, so that times before 1970 come out right too.
-std::string to_iso8601(std::int64_t time_utc_ns) {
-    using namespace std::chrono;
-    const sys_time<nanoseconds> time{nanoseconds(time_utc_ns)};
-    const auto whole = floor<seconds>(time);
-    const std::time_t whole_s = whole.time_since_epoch().count();
-    std::tm parts{};
-    ::gmtime_r(&whole_s, &parts);
-    std::array<char, 32> date{};
-    const std::size_t date_bytes = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-    std::array<char, 16> fraction{};
-    std::snprintf(fraction.data(), fraction.size(), ".%09dZ", static_cast<int>((time - whole).count()));
-    return std::string(date.data(), date_bytes) + fraction.data();
-}
-
 Json queue_json(const StatusSnapshot& snapshot) {
     return {{"depth", snapshot.queue_depth},
             {"capacity", snapshot.queue_capacity},
             {"high_water", snapshot.queue_high_water},
             {"policy", to_string(snapshot.queue_policy)}};
-}
-
-Json book_json(const Books& book) {
-    Json dropped = Json::object();
-    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        dropped[std::string(to_string(static_cast<DropReason>(reason)))] = book.dropped[reason];
-    }
-    return {{"sampled", book.sampled},
-            {"published", book.published},
-            {"filtered", book.filtered},
-            {"queued", book.queued},
-            {"dropped", std::move(dropped)}};
 }
 
 Json books_json(const StatusSnapshot& snapshot) {
@@ -73,62 +37,6 @@ Json books_json(const StatusSnapshot& snapshot) {
         balanced = balanced && book.balanced();
     }
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
-}
-
-/// A whole number of milliseconds where it is one.
-Json interval_json(Duration interval) {
-    const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
-    return whole == interval ? Json(whole.count()) : Json(std::chrono::duration<double, std::milli>(interval).count());
-}
-
-Json device_json(const DeviceStatus& device) {
-    Json json{{"name", device.name},
-              {"state", to_string(device.state)},
-              {"interval_ms", interval_json(device.interval)},
-              {"channels", device.channels},
-              {"reads", device.reads},
-              {"reads_failed", device.reads_failed},
-              {"ticks_missed", device.ticks_missed},
-              {"last_error", nullptr},
-              {"lateness_s",
-               {{"p50", to_seconds(device.lateness_p50)},
-                {"p99", to_seconds(device.lateness_p99)},
-                {"max", to_seconds(device.lateness_max)}}}};
-    if (!device.last_error.empty()) {
-        json["last_error"] = device.last_error;
-    }
-    return json;
-}
-
-// The four counts that PeerStatus and PublisherTotals share.
-template <class Counts>
-void add_deliveries(Json& json, const Counts& counts) {
-    json["matched"] = counts.matched;
-    json["sent"] = counts.sent;
-    json["dropped"] = counts.dropped;
-    json["pending"] = counts.pending;
-    json["balanced"] = counts.matched == counts.sent + counts.dropped + counts.pending;
-}
-
-Json subscriber_json(const SubscriberStatus& subscriber) {
-    Json subscriptions = Json::array();
-    for (const std::string& subscription : subscriber.subscriptions) {
-        subscriptions.push_back(to_readable(subscription));
-    }
-    Json json{{"id", subscriber.id},
-              {"endpoint", subscriber.endpoint},
-              {"format", to_string(subscriber.format)},
-              {"peer", subscriber.peer},
-              {"subscriptions", std::move(subscriptions)},
-              {"subscriptions_count", subscriber.subscriptions_count}};
-    add_deliveries(json, subscriber);
-    json["backlog_bytes"] = subscriber.backlog_bytes;
-    json["received"] = subscriber.received;
-    json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
-    json["mechanism"] = subscriber.mechanism;
-    json["silent_ms"] = subscriber.silent.count();
-    json["round_trip_s"] = subscriber.round_trip ? Json(to_seconds(*subscriber.round_trip)) : Json(nullptr);
-    return json;
 }
 
 Json transport_json(const StatusSnapshot& snapshot) {
@@ -151,37 +59,12 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"subscriptions", totals.subscriptions},
               {"subscriptions_refused", totals.subscriptions_refused},
               {"received", totals.received}};
-    add_deliveries(json, totals);
+    add_deliveries(json, {totals.matched, totals.sent, totals.dropped, totals.pending});
     Json subscribers = Json::array();
     for (const SubscriberStatus& subscriber : snapshot.subscribers) {
         subscribers.push_back(subscriber_json(subscriber));
     }
     json["subscribers"] = std::move(subscribers);
-    return json;
-}
-
-Json value_json(const TelemetrySample& sample) {
-    switch (sample.type) {
-        case ValueType::none: return nullptr;
-        case ValueType::real: return std::isfinite(sample.value.real) ? Json(sample.value.real) : Json(nullptr);
-        case ValueType::integer: return sample.value.integer;
-        case ValueType::boolean: return sample.value.boolean;
-        case ValueType::text: return sample.text();
-    }
-    return nullptr;
-}
-
-Json channel_json(const ChannelStatus& channel) {
-    Json json{{"seq", channel.last.seq},
-              {"time", channel.last.seq == 0 ? Json() : Json(to_iso8601(channel.last.time_utc_ns))},
-              {"value", value_json(channel.last)},
-              {"unit", channel.unit},
-              {"quality", to_string(channel.last.quality)}};
-    if (channel.drops.count > 0) {
-        json["drops"] = {{"count", channel.drops.count},
-                         {"first_seq", channel.drops.first_seq},
-                         {"last_seq", channel.drops.last_seq}};
-    }
     return json;
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("an unknown key names the nearest known one", "[config][problems]") {
 TEST_CASE("an unknown key that is near to none lists those there are", "[config][problems]") {
     CHECK(problem_of("colour = red") ==
           "t.ini:1: colour: is not a setting of the lines before the first section, allowed: sampling_interval_ms, "
-          "queue_size, log_level");
+          "queue_size, log_level, history_bytes");
     CHECK(has(problem_of(std::string(3000, 'k') + " = 1"), "is not a setting of"));
 }
 

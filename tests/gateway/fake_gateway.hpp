@@ -10,13 +10,14 @@
 
 namespace telegate::test {
 
-/// Two devices, "host" and "boiler", that take commands as the sampler does. Threads: any.
+/// Two devices, "host" and "boiler", that take commands as the sampler does, and the parts that REST looks at. Threads:
+/// commands and snapshots any, the rest one.
 class FakeGateway {
   public:
     RestHandlers handlers() {
         RestHandlers handlers;
         handlers.snapshot = [this] {
-            return answering ? std::optional(StatusSnapshot{}) : std::nullopt;
+            return answering ? std::optional(snapshot) : std::nullopt;
         };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};
@@ -24,6 +25,21 @@ class FakeGateway {
         handlers.command = [this](std::string_view device, DeviceCommand command) {
             return answering ? std::optional(obey(device, command)) : std::nullopt;
         };
+        handlers.health = [this] {
+            return health;
+        };
+        handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
+            return answering ? std::optional(format == PayloadFormat::json && id == 3) : std::nullopt;
+        };
+        handlers.log_change = [this](const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            changes.push_back(line);
+        };
+        handlers.sample_text = &sample_text;
+        handlers.history = &history;
+        handlers.streams = &streams;
+        handlers.log_level = &log_level;
+        handlers.traffic = &traffic;
         return handlers;
     }
 
@@ -37,6 +53,20 @@ class FakeGateway {
     }
 
     std::atomic<bool> answering{true};
+    StatusSnapshot snapshot;  // as it stands when a server is made of this, or a route is called
+    Health health;
+    std::vector<std::string> changes;  // as logged
+    std::atomic<int> streams_opened{0};
+    ChannelTable channels;
+    SampleText sample_text{channels, 1'795'217'494'123};
+    History history{1'024 * sizeof(TelemetrySample)};
+    OpenStreams streams{[this] { ++streams_opened; },
+                        [] {
+                        }};
+    Reactor reactor;
+    Log log{"off"};
+    LogLevel log_level{reactor, log, "info"};
+    RestTraffic traffic;
 
   private:
     CommandResult obey(std::string_view device, DeviceCommand command) {

@@ -160,3 +160,30 @@ TEST_CASE("the pump is prompt again at its next wake-up when somebody has subscr
     CHECK(line.receive(0, 1).size() == 1);
     CHECK_FALSE(line.waker.is_patient());
 }
+
+TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of them while a stream is open",
+          "[gateway][pump][history]") {
+    Line line({PayloadFormat::json});
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    History history(1'000 * sizeof(TelemetrySample));
+    int told = 0;
+    OpenStreams streams([] {}, [&] { ++told; });
+    line.pump = nullptr;
+    line.pump = std::make_unique<Pump>(
+        PumpParts{line.bench.reactor, line.queue, line.waker, line.channels, line.ledger, {}, &history, &streams}, 5);
+    line.pump->start();
+    line.push(line.a, 3);
+    CHECK(line.bench.turn_until([&] { return history.position() == 3; }));
+    CHECK(line.waker.is_patient());
+    CHECK(told == 0);
+    auto place = streams.open();
+    line.pump->catch_up();
+    line.push(line.b, 600);
+    CHECK(line.bench.turn_until([&] { return history.position() == 603; }));
+    CHECK_FALSE(line.waker.is_patient());
+    CHECK(told > 0);
+    place = nullptr;
+    line.push(line.b, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+}

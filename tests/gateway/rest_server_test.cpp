@@ -191,8 +191,8 @@ TEST_CASE("a command that is not answered in time is 503 with a time to retry", 
 
 TEST_CASE("an unknown path is 404 for every method", "[gateway][rest]") {
     RestFixture rest;
-    const std::string path = GENERATE("/nothing", "/status/", "/devices", "/devices/", "/devices//start",
-                                      "/devices/host", "/devices/host/explode", "/x/start", "//");
+    const std::string path = GENERATE("/nothing", "/status/", "/devices/", "/devices//start", "/devices/host/explode",
+                                      "/x/start", "//", "/samples/host");
     CAPTURE(path);
     CHECK(is_problem(rest.client.Get(path), 404, path));
     CHECK(is_problem(rest.post(path), 404, path));

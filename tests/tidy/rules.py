@@ -65,7 +65,7 @@ def is_own_header(path, name, exists):
     places = [str(folder), f"{room}/src"]
     if room == "tests":  # tests mirror the rooms and may look inside what they test
         places += ["tests", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
-    if path.startswith("tools/perf_tool/"):  # measures the parts of the line, not only the whole
+    if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the line, and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
     return any(exists(f"{place}/{name}") for place in places)
 

@@ -1,3 +1,5 @@
+#include "metrics_table.hpp"
+
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -15,7 +17,7 @@ struct Page {
 };
 
 std::vector<Page> pages() {
-    return {};
+    return {{"docs/metrics.md", telegate::metrics_page}};
 }
 
 std::string read(const std::string& path) {

@@ -63,6 +63,7 @@ struct Settings {
     std::int64_t queue_size = 1'024;
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
+    std::int64_t history_bytes = 1'048'576;
     std::string rest_host = "127.0.0.1";
     std::int64_t rest_port = 8'080;
     std::vector<PublishSettings> publish;

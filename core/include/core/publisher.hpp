@@ -74,6 +74,9 @@ class Publisher {
     bool unbind(const Endpoint& endpoint);
     /// Closes what connect() made. Whether there was any.
     bool disconnect(const Endpoint& endpoint);
+    /// Closes the connection of one subscriber, by PeerStatus::id; what waits for it is dropped, counted, and it may
+    /// come again. Whether there was one. With io_threads it may end a little later.
+    bool close_peer(std::uint64_t id);
     /// As bound.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 

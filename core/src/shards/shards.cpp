@@ -216,6 +216,21 @@ void Shards::remove(std::uint64_t id) {
     remote_.remove(id);
 }
 
+bool Shards::close_peer(std::uint64_t id) {
+    const RemoteSession* const remote = remote_.find(id);
+    if (remote == nullptr) {
+        return false;
+    }
+    lanes_[remote->shard]->flush();
+    branches_[remote->shard].shard->post([id](Shard& shard) {
+        shard.catch_up();
+        if (Session* const session = shard.peers().find(id)) {
+            session->close("closed on request");
+        }
+    });
+    return true;
+}
+
 /// All are asked at the same time, and have applied before what was published.
 template <class Answer>
 std::vector<Answer> Shards::ask(const std::function<Answer(PeerTable&)>& question) {

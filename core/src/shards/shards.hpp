@@ -57,6 +57,9 @@ class Shards {
     /// Lets the threads write what they were told, then closes their sessions as PeerTable::close() does.
     void close(std::chrono::milliseconds grace);
 
+    /// Has a session closed by its thread, after what it was told before. Whether there is one.
+    bool close_peer(std::uint64_t id);
+
     /// These ask each thread and wait for its answer; the threads never wait.
     [[nodiscard]] std::vector<PeerStatus> statuses();
     [[nodiscard]] SocketTotals totals();

@@ -202,3 +202,29 @@ TEST_CASE("closing needs nobody to call, and may destroy the publisher from its 
     h.publisher->close(0ms, [&h] { h.publisher.reset(); });
     CHECK(h.turn_until([&] { return h.publisher == nullptr; }));
 }
+
+TEST_CASE("one subscriber can be closed by its number, and the others go on", "[core][publisher][close]") {
+    PublisherHarness h;
+    RawPeer first = h.subscriber();
+    RawPeer second = h.subscriber();
+    const std::uint64_t id = h.publisher->subscribers().front().id;
+    CHECK(h.publisher->close_peer(id));
+    CHECK(h.is_cut(first));
+    CHECK(h.reason() == "closed on request");
+    CHECK_FALSE(h.publisher->close_peer(id));
+    CHECK_FALSE(h.publisher->close_peer(77));
+    h.publish("a", "x");
+    CHECK(h.turn_until([&] { return second.read() == publisher_hello() + message("a", "x"); }));
+}
+
+TEST_CASE("what a subscriber that is closed has not got counts as dropped", "[core][publisher][close]") {
+    PublisherHarness h;
+    RawPeer peer = h.subscriber({""}, 4'096);
+    h.commit("a", std::string(1'000'000, 'x'));
+    h.commit("a", std::string(1'000'000, 'x'));
+    CHECK(h.publisher->close_peer(h.last_status().id));
+    CHECK(h.turn_until([&] { return h.publisher->subscribers().empty(); }));
+    CHECK(h.totals().matched == 2);
+    CHECK(h.totals().dropped == 2);
+    CHECK(adds_up(h.totals()));
+}

@@ -139,3 +139,13 @@ TEST_CASE("sessions that are lost with the publisher end for their peers", "[cor
     h.publisher.reset();
     CHECK(h.all_end());
 }
+
+TEST_CASE("a subscriber on any thread can be closed by its number", "[core][publisher][shards][close]") {
+    Crowd h(3);
+    for (const PeerStatus& peer : h.publisher->subscribers()) {
+        CHECK(h.publisher->close_peer(peer.id));
+    }
+    CHECK(h.all_end());
+    CHECK(h.turn_until([&] { return h.publisher->subscribers().empty(); }));
+    CHECK(adds_up(h.totals()));
+}

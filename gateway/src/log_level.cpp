@@ -1,0 +1,65 @@
+#include "log_level.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <utility>
+
+namespace telegate {
+
+struct LogLevel::Timer {
+    explicit Timer(boost::asio::io_context& context) : timer(context) {}
+    boost::asio::steady_timer timer;
+};
+
+LogLevel::LogLevel(Reactor& reactor, Log& log, std::string level)
+    : reactor_(reactor),
+      log_(log),
+      settled_(std::move(level)),
+      now_{settled_, {}, 0},
+      timer_(std::make_unique<Timer>(reactor.context())) {}
+
+LogLevel::~LogLevel() = default;
+
+LogLevelStatus LogLevel::status() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+}
+
+LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after) {
+    const std::lock_guard lock(mutex_);
+    now_ = {std::string(level), {}, 0};
+    if (revert_after) {
+        now_.reverts_to = settled_;
+        now_.reverts_at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
+        reverts_at_ = clock_.mono_now() + *revert_after;
+        reactor_.post([this, at = reverts_at_] { arm(at); });
+    } else {
+        settled_ = level;
+        reverts_at_ = MonoTime::max();  // a timer under way finds nothing to do
+    }
+    log_.set_level(level);
+    return now_;
+}
+
+void LogLevel::arm(MonoTime at) {
+    timer_->timer.expires_at(at);
+    timer_->timer.async_wait([this](const boost::system::error_code& error) {
+        if (!error) {
+            revert_if_due();
+        }
+    });
+}
+
+void LogLevel::revert_if_due() {
+    const std::lock_guard lock(mutex_);
+    if (clock_.mono_now() < reverts_at_) {
+        return;
+    }
+    now_ = {settled_, {}, 0};
+    reverts_at_ = MonoTime::max();
+    log_.set_level(settled_);
+    log_.info("log level is back to " + settled_);
+}
+
+}  // namespace telegate

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace telegate {
+
+enum class MetricType : std::uint8_t { counter, gauge, info, summary };
+[[nodiscard]] std::string_view to_string(MetricType type) noexcept;
+
+enum class MetricFormat : std::uint8_t { prometheus, open_metrics };  // text 0.0.4, text 1.0.0
+
+/// A name and what stands behind it: {"device", "host"}.
+struct MetricLabel {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// What one metric is called and means.
+struct MetricName {
+    std::string_view name;  // without _total and _info
+    MetricType type = MetricType::gauge;
+    std::string_view unit = {};  // the last word of the name then
+    std::string_view help;
+};
+
+/// Writes metrics in one of the two text formats.
+///
+/// Threads: one. Limits: as much memory as what is written. Failure: std::bad_alloc. Label values may be any bytes:
+///          those that are not UTF-8 are replaced.
+class MetricText {
+  public:
+    explicit MetricText(MetricFormat format) noexcept : format_(format) {}
+
+    /// What add() adds from here on belongs to this metric. One that gets no sample leaves no trace.
+    void begin(const MetricName& metric) noexcept;
+    void add(std::initializer_list<MetricLabel> labels, double value);
+    void add(std::initializer_list<MetricLabel> labels, std::uint64_t value);
+    /// For what is true or not.
+    void add_flag(std::initializer_list<MetricLabel> labels, bool value) { add(labels, std::uint64_t{value}); }
+    [[nodiscard]] std::string finish() &&;
+
+  private:
+    [[nodiscard]] std::string sample_name() const;
+    void add_head();
+    void add_line(std::initializer_list<MetricLabel> labels, std::string_view value);
+
+    const MetricFormat format_;
+    MetricName metric_{};
+    bool has_head_ = false;
+    std::string text_;
+};
+
+}  // namespace telegate

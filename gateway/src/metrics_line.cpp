@@ -1,0 +1,107 @@
+#include "metrics_table.hpp"
+#include "status_parts.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace telegate {
+namespace {
+
+using Source = const MetricsSource&;
+using Text = MetricText&;
+
+/// What each device's books say.
+template <class Value>
+void add_books(Source source, Text text, const Value& value) {
+    const auto& devices = source.snapshot.devices;
+    for (std::size_t i = 0; i < std::min(devices.size(), source.snapshot.books.size()); ++i) {
+        text.add({{"device", devices[i].name}}, value(source.snapshot.books[i]));
+    }
+}
+
+template <class Value>
+void add_devices(Source source, Text text, const Value& value) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        text.add({{"device", device.name}}, value(device));
+    }
+}
+
+void add_dropped(Source source, Text text) {
+    const auto& devices = source.snapshot.devices;
+    for (std::size_t i = 0; i < std::min(devices.size(), source.snapshot.books.size()); ++i) {
+        for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
+            text.add({{"device", devices[i].name}, {"reason", to_string(static_cast<DropReason>(reason))}},
+                     source.snapshot.books[i].dropped[reason]);
+        }
+    }
+}
+
+void add_balanced(Source source, Text text) {
+    const auto& books = source.snapshot.books;
+    text.add_flag({}, source.snapshot.queue_agrees &&
+                          std::all_of(books.begin(), books.end(), [](const Books& book) { return book.balanced(); }));
+}
+
+void add_states(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        for (const DeviceState state :
+             {DeviceState::idle, DeviceState::measuring, DeviceState::error, DeviceState::safe}) {
+            text.add_flag({{"device", device.name}, {"state", to_string(state)}}, device.state == state);
+        }
+    }
+}
+
+void add_lateness(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        text.add({{"device", device.name}, {"quantile", "0.5"}}, to_seconds(device.lateness_p50));
+        text.add({{"device", device.name}, {"quantile", "0.99"}}, to_seconds(device.lateness_p99));
+        text.add({{"device", device.name}, {"quantile", "1"}}, to_seconds(device.lateness_max));
+    }
+}
+
+// clang-format off
+constexpr std::array rows{
+    MetricRow{{"telegate_samples_captured", MetricType::counter, "", "Samples taken from the device."}, "device",
+              [](Source s, Text t) { add_books(s, t, [](const Books& b) { return b.sampled; }); }},
+    MetricRow{{"telegate_samples_published", MetricType::counter, "",
+               "Samples given to the publishers, whether or not anybody had subscribed."}, "device",
+              [](Source s, Text t) { add_books(s, t, [](const Books& b) { return b.published; }); }},
+    MetricRow{{"telegate_samples_filtered", MetricType::counter, "", "Samples held back on purpose."}, "device",
+              [](Source s, Text t) { add_books(s, t, [](const Books& b) { return b.filtered; }); }},
+    MetricRow{{"telegate_samples_dropped", MetricType::counter, "", "Samples lost between the device and the publishers."},
+              "device, reason", add_dropped},
+    MetricRow{{"telegate_samples_queued", MetricType::gauge, "", "Samples on their way from the device to the publishers."},
+              "device", [](Source s, Text t) { add_books(s, t, [](const Books& b) { return b.queued; }); }},
+    MetricRow{{"telegate_books_balanced", MetricType::gauge, "",
+               "1 when captured = published + filtered + dropped + queued for every device, 0 when not."}, "", add_balanced},
+    MetricRow{{"telegate_queue_depth", MetricType::gauge, "", "Samples in the queue."}, "",
+              [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_depth}); }},
+    MetricRow{{"telegate_queue_capacity", MetricType::gauge, "", "Samples that the queue holds at most."}, "",
+              [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_capacity}); }},
+    MetricRow{{"telegate_queue_high_water", MetricType::gauge, "", "The most samples that the queue has held."}, "",
+              [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_high_water}); }},
+    MetricRow{{"telegate_device_state", MetricType::gauge, "", "1 for the state that the device is in, 0 for the others."},
+              "device, state", add_states},
+    MetricRow{{"telegate_device_interval_seconds", MetricType::gauge, "seconds", "Time between two readings."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return to_seconds(d.interval); }); }},
+    MetricRow{{"telegate_device_channels", MetricType::gauge, "", "Channels that the device has."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return std::uint64_t{d.channels}; }); }},
+    MetricRow{{"telegate_device_reads", MetricType::counter, "", "Readings begun."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads; }); }},
+    MetricRow{{"telegate_device_reads_failed", MetricType::counter, "", "Readings that failed."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads_failed; }); }},
+    MetricRow{{"telegate_device_ticks_missed", MetricType::counter, "",
+               "Readings left out because the one before took too long."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.ticks_missed; }); }},
+    MetricRow{{"telegate_device_lateness_seconds", MetricType::summary, "seconds",
+               "How late readings began since the start: median, 99th percentile, worst."}, "device, quantile", add_lateness},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const MetricRow> line_metrics() noexcept {
+    return rows;
+}
+
+}  // namespace telegate

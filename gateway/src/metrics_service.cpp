@@ -1,0 +1,143 @@
+#include "metrics_table.hpp"
+#include "status_parts.hpp"
+
+#include <array>
+
+namespace telegate {
+namespace {
+
+using Source = const MetricsSource&;
+using Text = MetricText&;
+
+#ifdef __clang__
+constexpr std::string_view compiler = "clang " __clang_version__;
+#else
+constexpr std::string_view compiler = "gcc " __VERSION__;
+#endif
+
+bool has_number(const TelemetrySample& sample) noexcept {
+    return sample.seq > 0 &&
+           (sample.type == ValueType::real || sample.type == ValueType::integer || sample.type == ValueType::boolean);
+}
+
+double number_of(const TelemetrySample& sample) noexcept {
+    switch (sample.type) {
+        case ValueType::real: return sample.value.real;
+        case ValueType::integer: return static_cast<double>(sample.value.integer);
+        case ValueType::boolean: return sample.value.boolean ? 1 : 0;
+        default: return 0;
+    }
+}
+
+void add_values(Source source, Text text) {
+    std::size_t shown = 0;
+    for (const ChannelStatus& channel : source.snapshot.channels) {
+        if (has_number(channel.last) && shown < metric_channels_max) {
+            const std::string_view topic = channel.topic;
+            const std::size_t slash = topic.find('/');
+            text.add({{"device", topic.substr(0, slash)}, {"channel", topic.substr(slash + 1)}, {"unit", channel.unit}},
+                     number_of(channel.last));
+            ++shown;
+        }
+    }
+}
+
+void add_values_left_out(Source source, Text text) {
+    std::uint64_t numbers = 0;
+    for (const ChannelStatus& channel : source.snapshot.channels) {
+        numbers += has_number(channel.last) ? 1U : 0U;
+    }
+    text.add({}, numbers - std::min<std::uint64_t>(numbers, metric_channels_max));
+}
+
+void add_requests(Source source, Text text) {
+    if (source.handlers.traffic != nullptr) {
+        for (const RestTraffic::Count& count : source.handlers.traffic->counts()) {
+            text.add({{"path", count.path}, {"code", std::to_string(count.status)}}, count.requests);
+        }
+    }
+}
+
+void add_health(Source source, Text text) {
+    for (const HealthCheck& check : source.health.checks) {
+        text.add_flag({{"check", check.name}}, check.good);
+    }
+}
+
+template <class Value>
+void add_history(Source source, Text text, const Value& value) {
+    if (source.handlers.history != nullptr) {
+        text.add({}, std::uint64_t{value(*source.handlers.history)});
+    }
+}
+
+template <class Value>
+void add_reload(Source source, Text text, const Value& value) {
+    if (source.handlers.last_reload) {
+        text.add({}, value(source.handlers.last_reload()));
+    }
+}
+
+// clang-format off
+constexpr std::array rows{
+    MetricRow{{"telegate_build", MetricType::info, "", "What is running."}, "version, type, compiler",
+              [](Source, Text t) {
+                  t.add({{"version", TELEGATE_VERSION}, {"type", TELEGATE_BUILD_TYPE}, {"compiler", compiler}}, std::uint64_t{1});
+              }},
+    MetricRow{{"telegate_start_time_seconds", MetricType::gauge, "seconds",
+               "When the gateway started, in seconds since 1970; sequence numbers restart with it."}, "",
+              [](Source s, Text t) { t.add({}, static_cast<double>(s.snapshot.epoch_ms) / 1e3); }},
+    MetricRow{{"telegate_ready", MetricType::gauge, "", "1 when everything works that the settings ask for, 0 when not."}, "",
+              [](Source s, Text t) { t.add_flag({}, s.health.ready()); }},
+    MetricRow{{"telegate_check", MetricType::gauge, "", "1 when this part works, 0 when not, see /readyz?verbose."}, "check",
+              add_health},
+    MetricRow{{"telegate_config_last_reload_successful", MetricType::gauge, "",
+               "1 when the last reload of the settings was taken or there was none, 0 when it failed."}, "",
+              [](Source s, Text t) { add_reload(s, t, [](const ReloadStatus& r) { return std::uint64_t{r.good}; }); }},
+    MetricRow{{"telegate_config_last_reload_timestamp_seconds", MetricType::gauge, "seconds",
+               "When that was, in seconds since 1970; 0 when there was none."}, "",
+              [](Source s, Text t) { add_reload(s, t, [](const ReloadStatus& r) { return static_cast<double>(r.time_utc_ns) / 1e9; }); }},
+    MetricRow{{"telegate_config_generation", MetricType::gauge, "", "Counts the settings that have been in force."}, "",
+              [](Source s, Text t) { add_reload(s, t, [](const ReloadStatus& r) { return r.generation; }); }},
+    MetricRow{{"telegate_rest_requests", MetricType::counter, "", "Requests answered, by path of the interface and status."},
+              "path, code", add_requests},
+    MetricRow{{"telegate_rest_streams", MetricType::gauge, "", "Event streams that are open."}, "",
+              [](Source s, Text t) {
+                  if (s.handlers.streams != nullptr) { t.add({}, std::uint64_t{s.handlers.streams->count()}); }
+              }},
+    MetricRow{{"telegate_history_written", MetricType::counter, "", "Samples written to the history."}, "",
+              [](Source s, Text t) { add_history(s, t, [](const History& h) { return h.position(); }); }},
+    MetricRow{{"telegate_history_held", MetricType::gauge, "", "Samples that it holds now."}, "",
+              [](Source s, Text t) { add_history(s, t, [](const History& h) { return h.position() - h.oldest(); }); }},
+    MetricRow{{"telegate_history_capacity", MetricType::gauge, "", "Samples that it holds at most."}, "",
+              [](Source s, Text t) { add_history(s, t, [](const History& h) { return h.capacity(); }); }},
+    MetricRow{{"telegate_channels_refused", MetricType::counter, "", "Channels that could not be had because there were too many."},
+              "", [](Source s, Text t) { t.add({}, s.snapshot.channels_refused); }},
+    MetricRow{{"telegate_channel_value", MetricType::gauge, "", "The last value of a channel, if that is a number, or 0 or 1."},
+              "device, channel, unit", add_values},
+    MetricRow{{"telegate_channel_values_left_out", MetricType::gauge, "",
+               "Channels with such a value beyond the first 1000, which are not shown."}, "", add_values_left_out},
+    MetricRow{{"process_cpu_seconds", MetricType::counter, "seconds", "Time on processors, in the kernel too."}, "",
+              [](Source s, Text t) { t.add({}, s.process.cpu_seconds); }},
+    MetricRow{{"process_start_time_seconds", MetricType::gauge, "seconds", "When the process started, in seconds since 1970."}, "",
+              [](Source s, Text t) { t.add({}, s.process.start_time_seconds); }},
+    MetricRow{{"process_resident_memory_bytes", MetricType::gauge, "bytes", "Memory in use."}, "",
+              [](Source s, Text t) { t.add({}, s.process.resident_bytes); }},
+    MetricRow{{"process_virtual_memory_bytes", MetricType::gauge, "bytes", "Address space in use."}, "",
+              [](Source s, Text t) { t.add({}, s.process.virtual_bytes); }},
+    MetricRow{{"process_threads", MetricType::gauge, "", "Threads."}, "",
+              [](Source s, Text t) { t.add({}, s.process.threads); }},
+    MetricRow{{"process_open_fds", MetricType::gauge, "", "Descriptors in use."}, "",
+              [](Source s, Text t) { t.add({}, s.process.open_descriptors); }},
+    MetricRow{{"process_max_fds", MetricType::gauge, "", "Descriptors that may be in use at most."}, "",
+              [](Source s, Text t) { t.add({}, s.process.descriptors_max); }},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const MetricRow> service_metrics() noexcept {
+    return rows;
+}
+
+}  // namespace telegate

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "metric_text.hpp"
+#include "process_figures.hpp"
+#include "rest_handlers.hpp"
+#include "status.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// All that the metrics are made of, taken for one scrape.
+struct MetricsSource {
+    const StatusSnapshot& snapshot;
+    const RestHandlers& handlers;
+    Health health;
+    ProcessFigures process;
+};
+
+/// One metric: what it is called, and how its samples are had.
+struct MetricRow {
+    MetricName metric;
+    std::string_view labels = {};  // "device, reason"
+    void (*add)(const MetricsSource& source, MetricText& text) = nullptr;
+};
+
+/// Subscribers that have series of their own; the others are summed as subscriber="other". Prometheus keeps every
+/// combination of labels that it has ever seen.
+inline constexpr std::size_t metric_subscribers_max = 100;
+/// Channels whose last value is a series; what is left out is counted.
+inline constexpr std::size_t metric_channels_max = 1'000;
+
+/// The rows, by noun.
+[[nodiscard]] std::span<const MetricRow> line_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> transport_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> service_metrics() noexcept;
+
+/// All of them, in order. Threads: any.
+[[nodiscard]] std::vector<const MetricRow*> metrics_table();
+[[nodiscard]] std::string metrics_text(const MetricsSource& source, MetricFormat format);
+/// docs/metrics.md. Threads: any.
+[[nodiscard]] std::string metrics_page();
+
+}  // namespace telegate

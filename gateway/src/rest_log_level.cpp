@@ -1,0 +1,152 @@
+#include "config/settings_table.hpp"
+#include "rest_refusals.hpp"
+#include "rest_route.hpp"
+#include "status_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view revert_allowed = "1s to 999s, 1m to 999m or 1h to 24h";
+constexpr std::size_t pointer_bytes_max = 64;
+
+std::span<const std::string_view> level_names() {
+    const SettingRow* const row = find_setting("gateway", "log_level", "");
+    return std::get<ChoiceRule>(row->rule).choices;
+}
+
+std::string levels_text() {
+    std::string text;
+    for (const std::string_view name : level_names()) {
+        text += (text.empty() ? "" : ", ") + std::string(name);
+    }
+    return text;
+}
+
+/// "10m".
+std::optional<std::chrono::milliseconds> to_duration(std::string_view text) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool plain = error == std::errc() && end + 1 == text.data() + text.size() && text.front() != '0';
+    if (!plain || number < 1 || number > (*end == 'h' ? 24 : 999)) {
+        return std::nullopt;
+    }
+    switch (*end) {
+        case 's': return std::chrono::seconds(number);
+        case 'm': return std::chrono::minutes(number);
+        case 'h': return std::chrono::hours(number);
+        default: return std::nullopt;
+    }
+}
+
+/// A member's name as a JSON pointer, cut and made harmless.
+std::string to_pointer(std::string_view name) {
+    std::string pointer = "/";
+    for (const char c : name.substr(0, pointer_bytes_max)) {
+        if (c == '~' || c == '/') {
+            pointer += c == '~' ? "~0" : "~1";
+        } else {
+            pointer += c;
+        }
+    }
+    return pointer;
+}
+
+/// What a body asks for, or what is wrong with it.
+struct LevelChange {
+    std::string level;
+    std::optional<std::chrono::milliseconds> revert_after;
+    std::vector<RestFault> faults;
+
+    void fault(std::string pointer, std::string detail) {
+        faults.push_back({RestFault::Where::body, std::move(pointer), std::move(detail)});
+    }
+};
+
+void read_member(LevelChange& change, const std::string& name, const Json& value) {
+    if (name == "level") {
+        change.level = value.is_string() ? value.get<std::string>() : "";
+        const auto names = level_names();
+        if (std::find(names.begin(), names.end(), change.level) == names.end()) {
+            change.fault("/level", "is no level; allowed: " + levels_text());
+        }
+    } else if (name == "revert_after") {
+        change.revert_after = value.is_string() ? to_duration(value.get<std::string>()) : std::nullopt;
+        if (!change.revert_after) {
+            change.fault("/revert_after", "is no time; allowed: " + std::string(revert_allowed));
+        }
+    } else {
+        change.fault(to_pointer(name), "is not known; allowed: level, revert_after");
+    }
+}
+
+LevelChange to_change(std::string_view body) {
+    LevelChange change;
+    const Json json = Json::parse(body, nullptr, false);
+    if (!json.is_object()) {
+        change.fault("", "is no JSON object; allowed: {\"level\":\"debug\",\"revert_after\":\"10m\"}");
+        return change;
+    }
+    for (const auto& [name, value] : json.items()) {
+        read_member(change, name, value);
+    }
+    if (!json.contains("level")) {
+        change.fault("/level", "is missing; allowed: " + levels_text());
+    }
+    return change;
+}
+
+HttpResponse to_response(const LogLevelStatus& status) {
+    const bool stays = status.reverts_to.empty();
+    const Json json{{"level", status.level},
+                    {"reverts_to", stays ? Json() : Json(status.reverts_to)},
+                    {"reverts_at", stays ? Json() : Json(to_iso8601(status.reverts_at_utc_ns))}};
+    return {200, "application/json", json.dump() + '\n', {}};
+}
+
+HttpResponse get_level(const RestCall& call) {
+    return to_response(call.handlers.log_level->status());
+}
+
+HttpResponse put_level(const RestCall& call) {
+    const LevelChange change = to_change(call.request.body);
+    if (!change.faults.empty()) {
+        return unprocessable(call.request, change.faults);
+    }
+    return to_response(call.handlers.log_level->set(change.level, change.revert_after));
+}
+
+constexpr std::array routes{
+    RestRoute{.path = "/log-level",
+              .summary = "The level of the log.",
+              .gives = gives_json,
+              .answer_schema = "LogLevel",
+              .answer = get_level},
+    RestRoute{.method = "PUT",
+              .path = "/log-level",
+              .role = HttpRole::admin,
+              .summary = "Change it, for a time if revert_after is given.",
+              .body_schema = "LogLevelChange",
+              .gives = gives_json,
+              .answer_schema = "LogLevel",
+              .answer = put_level},
+};
+
+}  // namespace
+
+std::span<const RestRoute> log_level_routes() noexcept {
+    return routes;
+}
+
+}  // namespace telegate

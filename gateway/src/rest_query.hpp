@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// The query of a request target, `?name=value&...`, percent-decoded; a plus sign is a space.
+///
+/// Threads: one. Failure: what is not percent-encoding stands for itself.
+/// Limits:  parameters_max; those behind are left out. The target itself is bounded by the server.
+class RestQuery {
+  public:
+    static constexpr std::size_t parameters_max = 256;
+
+    explicit RestQuery(std::string_view target);
+
+    /// All values of a name, in order.
+    [[nodiscard]] std::vector<std::string_view> all(std::string_view name) const;
+    [[nodiscard]] bool has(std::string_view name) const { return !all(name).empty(); }
+
+  private:
+    std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "http_message.hpp"
+#include "rest_route.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// What is wrong with one parameter, or with one member of a body.
+struct RestFault {
+    enum class Where : std::uint8_t { parameter, body };
+    Where where = Where::parameter;
+    std::string name;    // of the parameter; a JSON pointer into the body
+    std::string detail;  // what is wrong, and what is allowed
+};
+
+/// What a client may have typed, cut and made harmless, in quotes. Threads: any.
+[[nodiscard]] std::string quoted_text(std::string_view text);
+/// The target without its query: `instance` of a problem. Threads: any.
+[[nodiscard]] std::string problem_instance(const HttpRequest& request);
+
+/// Refusals as problem+json. Threads: any.
+[[nodiscard]] HttpResponse refused(const HttpRequest& request, int status, std::string detail);
+[[nodiscard]] HttpResponse unavailable(const HttpRequest& request, std::string detail);
+[[nodiscard]] HttpResponse unavailable(const HttpRequest& request, std::string detail,
+                                       const nlohmann::ordered_json& extensions);
+[[nodiscard]] HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFault>& faults);
+
+/// Reads the parameters of a call, collecting what is wrong with them.
+/// Threads: one. Limits: one fault for each parameter read. Failure: a wrong parameter reads as its default.
+class ParameterReader {
+  public:
+    struct Range {
+        std::uint64_t min = 0;
+        std::uint64_t max = 0;
+    };
+
+    explicit ParameterReader(const RestCall& call) noexcept : call_(call) {}
+
+    [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name, Range range);
+    /// At most one, of at most `characters_max` characters.
+    [[nodiscard]] std::string_view text(std::string_view name, std::size_t characters_max);
+    [[nodiscard]] std::vector<std::string_view> texts(std::string_view name, std::size_t count_max,
+                                                      std::size_t characters_max);
+    void fault(std::string_view name, std::string detail);
+    [[nodiscard]] bool failed() const noexcept { return !faults_.empty(); }
+    [[nodiscard]] HttpResponse refusal() const { return unprocessable(call_.request, faults_); }
+
+  private:
+    const RestCall& call_;
+    std::vector<RestFault> faults_;
+};
+
+}  // namespace telegate

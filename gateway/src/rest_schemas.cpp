@@ -1,0 +1,220 @@
+#include "rest_schemas.hpp"
+
+namespace telegate {
+
+std::string_view rest_schemas() noexcept {
+    return R"json({
+"Problem": {
+  "type": "object",
+  "required": ["type", "title", "status", "detail", "instance"],
+  "properties": {
+    "type": {"const": "about:blank"},
+    "title": {"type": "string"},
+    "status": {"type": "integer", "minimum": 400, "maximum": 599},
+    "detail": {"type": "string"},
+    "instance": {"type": "string"},
+    "errors": {"type": "array", "items": {
+      "type": "object",
+      "required": ["detail"],
+      "properties": {
+        "parameter": {"type": "string"}, "pointer": {"type": "string"}, "detail": {"type": "string"}
+      }
+    }},
+    "devices": {"$ref": "#/components/schemas/DeviceStates/properties/devices"}
+  }
+},
+"Count": {"type": "integer", "minimum": 0},
+"Sample": {
+  "type": "object",
+  "required": ["device", "channel", "epoch", "seq", "time", "value", "unit", "quality"],
+  "properties": {
+    "device": {"type": "string"},
+    "channel": {"type": "string"},
+    "epoch": {"$ref": "#/components/schemas/Count"},
+    "seq": {"type": "integer", "minimum": 1},
+    "time": {"type": "string"},
+    "value": {"type": ["number", "string", "boolean", "null"]},
+    "unit": {"type": "string"},
+    "quality": {"enum": ["good", "uncertain", "bad", "stale"]}
+  }
+},
+"Books": {
+  "type": "object",
+  "required": ["sampled", "published", "filtered", "queued", "dropped"],
+  "properties": {
+    "sampled": {"$ref": "#/components/schemas/Count"},
+    "published": {"$ref": "#/components/schemas/Count"},
+    "filtered": {"$ref": "#/components/schemas/Count"},
+    "queued": {"$ref": "#/components/schemas/Count"},
+    "dropped": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+    "balanced": {"type": "boolean"}
+  }
+},
+"DeviceState": {"enum": ["idle", "measuring", "error", "safe"]},
+"Device": {
+  "type": "object",
+  "required": ["name", "state", "interval_ms", "channels", "reads", "reads_failed", "ticks_missed", "last_error",
+    "lateness_s"],
+  "properties": {
+    "name": {"type": "string"},
+    "state": {"$ref": "#/components/schemas/DeviceState"},
+    "interval_ms": {"type": "number", "minimum": 0},
+    "channels": {"$ref": "#/components/schemas/Count"},
+    "reads": {"$ref": "#/components/schemas/Count"},
+    "reads_failed": {"$ref": "#/components/schemas/Count"},
+    "ticks_missed": {"$ref": "#/components/schemas/Count"},
+    "last_error": {"type": ["string", "null"]},
+    "lateness_s": {"type": "object", "additionalProperties": {"type": "number"}},
+    "books": {"$ref": "#/components/schemas/Books"}
+  }
+},
+"Devices": {
+  "type": "object",
+  "required": ["devices"],
+  "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
+},
+"DeviceStates": {
+  "type": "object",
+  "required": ["devices"],
+  "properties": {"devices": {"type": "array", "items": {
+    "type": "object",
+    "required": ["name", "state"],
+    "properties": {"name": {"type": "string"}, "state": {"$ref": "#/components/schemas/DeviceState"}}
+  }}}
+},
+"Subscriber": {
+  "type": "object",
+  "required": ["id", "endpoint", "format", "peer", "subscriptions", "subscriptions_count", "matched", "sent", "dropped",
+    "pending", "balanced", "backlog_bytes", "received", "zmtp", "mechanism", "silent_ms", "round_trip_s"],
+  "properties": {
+    "id": {"type": ["string", "integer"]},
+    "endpoint": {"type": "string"},
+    "format": {"enum": ["json", "cbor", "record"]},
+    "peer": {"type": "string"},
+    "subscriptions": {"type": "array", "items": {"type": "string"}},
+    "subscriptions_count": {"$ref": "#/components/schemas/Count"},
+    "matched": {"$ref": "#/components/schemas/Count"},
+    "sent": {"$ref": "#/components/schemas/Count"},
+    "dropped": {"$ref": "#/components/schemas/Count"},
+    "pending": {"$ref": "#/components/schemas/Count"},
+    "balanced": {"type": "boolean"},
+    "backlog_bytes": {"$ref": "#/components/schemas/Count"},
+    "received": {"$ref": "#/components/schemas/Count"},
+    "zmtp": {"type": "string"},
+    "mechanism": {"enum": ["NULL", "CURVE"]},
+    "silent_ms": {"type": "integer"},
+    "round_trip_s": {"type": ["number", "null"]}
+  }
+},
+"Subscribers": {
+  "type": "object",
+  "required": ["subscribers"],
+  "properties": {"subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}}
+},
+"ClosedSubscriber": {
+  "type": "object",
+  "required": ["closed"],
+  "properties": {"closed": {"type": "string"}}
+},
+"Channels": {
+  "type": "object",
+  "required": ["channels", "refused"],
+  "properties": {
+    "channels": {"type": "array", "items": {
+      "type": "object",
+      "required": ["topic", "device", "channel", "unit"],
+      "properties": {
+        "topic": {"type": "string"}, "device": {"type": "string"}, "channel": {"type": "string"},
+        "unit": {"type": "string"}
+      }
+    }},
+    "refused": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"LatestSamples": {
+  "type": "object",
+  "required": ["epoch", "time", "samples"],
+  "properties": {
+    "epoch": {"$ref": "#/components/schemas/Count"},
+    "time": {"type": "string"},
+    "samples": {"type": "array", "items": {"$ref": "#/components/schemas/Sample"}}
+  }
+},
+"ChannelSamples": {
+  "type": "object",
+  "required": ["topic", "unit", "epoch", "gap", "more", "samples"],
+  "properties": {
+    "topic": {"type": "string"},
+    "unit": {"type": "string"},
+    "epoch": {"$ref": "#/components/schemas/Count"},
+    "gap": {
+      "type": ["object", "null"],
+      "required": ["first_seq", "last_seq"],
+      "properties": {
+        "first_seq": {"$ref": "#/components/schemas/Count"}, "last_seq": {"$ref": "#/components/schemas/Count"}
+      }
+    },
+    "more": {"type": "boolean"},
+    "samples": {"type": "array", "items": {"$ref": "#/components/schemas/Sample"}}
+  }
+},
+"Level": {"enum": ["trace", "debug", "info", "warn", "error", "off"]},
+"LogLevel": {
+  "type": "object",
+  "required": ["level", "reverts_to", "reverts_at"],
+  "properties": {
+    "level": {"$ref": "#/components/schemas/Level"},
+    "reverts_to": {"oneOf": [{"$ref": "#/components/schemas/Level"}, {"type": "null"}]},
+    "reverts_at": {"type": ["string", "null"]}
+  }
+},
+"LogLevelChange": {
+  "type": "object",
+  "required": ["level"],
+  "properties": {
+    "level": {"$ref": "#/components/schemas/Level"},
+    "revert_after": {"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"}
+  },
+  "additionalProperties": false
+},
+"Status": {
+  "type": "object",
+  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books", "sampler", "transport",
+    "rest", "channels"],
+  "properties": {
+    "name": {"const": "telegate"},
+    "version": {"type": "string"},
+    "build": {"type": "object"},
+    "state": {"enum": ["starting", "running", "stopping"]},
+    "epoch": {"$ref": "#/components/schemas/Count"},
+    "time": {"type": "string"},
+    "uptime_s": {"type": "number"},
+    "queue": {"type": "object", "required": ["depth", "capacity", "high_water", "policy"]},
+    "books": {
+      "type": "object",
+      "required": ["balanced", "total", "devices"],
+      "properties": {
+        "balanced": {"type": "boolean"},
+        "total": {"$ref": "#/components/schemas/Books"},
+        "devices": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Books"}}
+      }
+    },
+    "sampler": {
+      "type": "object",
+      "required": ["devices"],
+      "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
+    },
+    "transport": {
+      "type": "object",
+      "required": ["endpoints", "subscribers"],
+      "properties": {"subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}}
+    },
+    "rest": {"type": "object"},
+    "channels": {"type": "object", "required": ["refused", "last"]}
+  }
+},
+"OpenApi": {"type": "object", "required": ["openapi", "info", "paths"]}
+})json";
+}
+
+}  // namespace telegate

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// Counts requests by path and status. Paths are those of the table, whatever clients ask for, so there is an end of
+/// them.
+///
+/// Threads: any. Limits: a counter for each path and status known here; other statuses count as 500 or 400.
+/// Failure: none.
+class RestTraffic {
+  public:
+    struct Count {
+        std::string_view path;  // as in the table; "other" for what is not there
+        int status = 0;
+        std::uint64_t requests = 0;
+    };
+
+    RestTraffic();
+
+    /// `row`: of the path in rest_table(), or no_row.
+    void count(std::size_t row, int status) noexcept;
+    /// Those that are not zero.
+    [[nodiscard]] std::vector<Count> counts() const;
+
+    static constexpr std::size_t no_row = SIZE_MAX;
+
+  private:
+    static constexpr std::array<int, 18> statuses{200, 204, 400, 401, 403, 404, 405, 406, 409,
+                                                  412, 413, 415, 422, 428, 429, 500, 501, 503};
+
+    const std::size_t rows_;
+    std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;  // by row, then status; behind the last row: other paths
+};
+
+}  // namespace telegate

@@ -1,0 +1,96 @@
+#include "sample_stream.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace telegate {
+
+SampleStream::SampleStream(const History& history, SampleText& text, std::vector<std::string> prefixes,
+                           std::uint64_t next)
+    : history_(history), text_(text), prefixes_(std::move(prefixes)), next_(next), told_(next) {}
+
+void SampleStream::tell_restart() {
+    restarted_ = true;
+}
+
+std::string SampleStream::id_of(std::uint64_t position) const {
+    return "id: " + std::to_string(text_.epoch_ms()) + '-' + std::to_string(position) + '\n';
+}
+
+bool SampleStream::matches(ChannelId channel) {
+    const std::size_t index = to_index(channel);
+    if (index >= matches_.size()) {
+        matches_.resize(index + 1, Match::unknown);
+    }
+    if (matches_[index] == Match::unknown) {
+        const std::string& topic = text_.channels().at(channel).topic;
+        const bool any = prefixes_.empty() || std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& prefix) {
+                             return topic.starts_with(prefix);
+                         });
+        matches_[index] = any ? Match::yes : Match::no;
+    }
+    return matches_[index] == Match::yes;
+}
+
+/// The samples before `next_` that are gone. Its id is the position before the next one, so that a client that comes
+/// back with it hears of the gap once.
+void SampleStream::add_gap(std::string& out, std::string_view reason, std::uint64_t missed) {
+    if (next_ > 0) {
+        out += id_of(next_ - 1);
+    }
+    out +=
+        "event: gap\ndata: {\"reason\":\"" + std::string(reason) + "\",\"epoch\":" + std::to_string(text_.epoch_ms());
+    if (missed > 0) {
+        out += ",\"missed\":" + std::to_string(missed) + ",\"first_position\":" + std::to_string(next_ - missed) +
+               ",\"last_position\":" + std::to_string(next_ - 1);
+    }
+    out += "}\n\n";
+    told_ = next_;
+}
+
+std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::size_t bytes_max) {
+    std::size_t looked_at = 0;
+    for (const TelemetrySample& sample : std::span(read_).first(count)) {
+        if (out.size() >= bytes_max) {
+            break;
+        }
+        if (matches(sample.channel)) {
+            out += id_of(next_ + looked_at) + "event: sample\ndata: ";
+            text_.append(out, sample);
+            out += "\n\n";
+            told_ = next_ + looked_at + 1;
+        }
+        ++looked_at;
+    }
+    return looked_at;
+}
+
+StreamState SampleStream::pull(std::string& out, std::size_t bytes_max) {
+    const std::size_t out_max = out.size() + bytes_max;
+    if (std::exchange(restarted_, false)) {
+        add_gap(out, "restart", 0);
+    }
+    for (std::size_t looked_at = 0; looked_at < samples_per_pull_max && out.size() < out_max;) {
+        const History::Read read = history_.read(next_, read_);
+        if (read.missed > 0) {
+            next_ += read.missed;
+            add_gap(out, "overwritten", read.missed);
+        }
+        if (read.count == 0 && read.missed == 0) {
+            return StreamState::waiting;
+        }
+        const std::size_t added = add_samples(out, read.count, out_max);
+        next_ += added;
+        looked_at += added;
+        // A client that hears nothing for long could not resume: what it had last would be gone by then. An event
+        // without data only moves its id.
+        if (next_ - told_ >= history_.capacity() / 4) {
+            out += id_of(next_ - 1) + '\n';
+            told_ = next_;
+        }
+    }
+    return StreamState::more;
+}
+
+}  // namespace telegate

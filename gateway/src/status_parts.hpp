@@ -1,0 +1,32 @@
+#pragma once
+
+#include "status.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace telegate {
+
+/// The parts of /status that other answers show too. Threads: any.
+[[nodiscard]] nlohmann::ordered_json book_json(const Books& book);
+[[nodiscard]] nlohmann::ordered_json device_json(const DeviceStatus& device);
+[[nodiscard]] nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber);
+[[nodiscard]] nlohmann::ordered_json channel_json(const ChannelStatus& channel);
+
+/// What PeerStatus and PublisherTotals both count.
+struct DeliveryCounts {
+    std::uint64_t matched = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t pending = 0;
+};
+void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts);
+
+[[nodiscard]] double to_seconds(std::chrono::nanoseconds duration) noexcept;
+/// "2026-11-20T23:11:34.123456789Z"; floors, so that times before 1970 come out right too.
+[[nodiscard]] std::string to_iso8601(std::int64_t time_utc_ns);
+
+}  // namespace telegate

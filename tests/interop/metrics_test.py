@@ -1,0 +1,171 @@
+"""The metrics of a running gateway_app as Prometheus sees them: promtool, the reference parser, and a server that scrapes.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP. Needs Debian's packages prometheus and
+python3-prometheus-client.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
+    from prometheus_client.parser import text_string_to_metric_families as parse_prometheus
+except ImportError:
+    print("skipped: this Python has no prometheus_client (Debian package python3-prometheus-client)")
+    sys.exit(77)
+if not shutil.which("promtool") or not shutil.which("prometheus"):
+    print("skipped: no promtool or prometheus (Debian package prometheus)")
+    sys.exit(77)
+
+APP = os.environ["TELEGATE_GATEWAY_APP"]
+SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
+DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
+
+SETTINGS = """sampling_interval_ms = 50
+[rest]
+listen = 127.0.0.1:0
+[publish "tcp"]
+endpoint = tcp://127.0.0.1:0
+[device "simulated"]
+driver = simulated
+"""
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
+
+
+def poll(what, condition):
+    """The first true result of `condition`, within the deadline."""
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        result = condition()
+        if result:
+            return result
+        # The condition asks another process: that, and this short wait, keep the loop from spinning.
+        subprocess.run(["true"], check=True)
+    raise AssertionError(f"{what} took more than {DEADLINE_S} s")
+
+
+class Gateway:
+    def __init__(self, scratch):
+        config = os.path.join(scratch, "gateway.ini")
+        with open(config, "w") as file:
+            file.write(SETTINGS)
+        self.log_path = os.path.join(scratch, "log")
+        with open(self.log_path, "w") as log:
+            self.process = subprocess.Popen([APP, "--config", config], stderr=log)
+        self.address = poll("the start", self.find_address)
+
+    def find_address(self):
+        with open(self.log_path) as file:
+            found = re.search(r" running rest=http://(\S+)", file.read())
+        return found and found.group(1)
+
+    def get(self, path, accept="*/*"):
+        request = urllib.request.Request(f"http://{self.address}{path}", headers={"Accept": accept})
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+            return answer.headers["Content-Type"], answer.read().decode()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(DEADLINE_S)
+
+
+class Metrics(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp(prefix="telegate-test-")
+        cls.gateway = Gateway(cls.scratch)
+        poll("a first sample", lambda: "telegate_channel_value{" in cls.gateway.get("/metrics")[1])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.gateway.stop()
+        shutil.rmtree(cls.scratch)
+
+    def test_promtool_finds_nothing_wrong(self):
+        _, text = self.gateway.get("/metrics")
+        checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
+        self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))
+
+    def test_the_text_format_is_read_by_the_reference_parser(self):
+        kind, text = self.gateway.get("/metrics", "text/plain")
+        self.assertTrue(kind.startswith("text/plain; version=0.0.4"))
+        families = {family.name: family for family in parse_prometheus(text)}
+        self.assertEqual(families["telegate_samples_captured"].type, "counter")
+        self.assertGreater(families["process_resident_memory_bytes"].samples[0].value, 1e6)
+
+    def test_open_metrics_is_read_by_the_reference_parser(self):
+        kind, text = self.gateway.get("/metrics", OPEN_METRICS)
+        self.assertTrue(kind.startswith(OPEN_METRICS), kind)
+        families = {family.name: family for family in parse_open_metrics(text)}
+        self.assertEqual(families["telegate_build"].type, "info")
+        self.assertEqual(families["telegate_device_lateness_seconds"].unit, "seconds")
+        self.assertEqual(families["telegate_books_balanced"].samples[0].value, 1)
+
+    def test_both_formats_have_the_same_metrics(self):
+        old = {family.name for family in parse_prometheus(self.gateway.get("/metrics")[1])}
+        new = {family.name for family in parse_open_metrics(self.gateway.get("/metrics", OPEN_METRICS)[1])}
+        self.assertEqual({name.removesuffix("_info") for name in old}, new)
+
+    def test_the_figures_are_those_of_the_process(self):
+        families = {family.name: family for family in parse_prometheus(self.gateway.get("/metrics")[1])}
+        value = {name: family.samples[0].value for name, family in families.items()}
+        process = f"/proc/{self.gateway.process.pid}"
+        self.assertEqual(value["process_threads"], len(os.listdir(f"{process}/task")))
+        self.assertLess(abs(value["process_open_fds"] - len(os.listdir(f"{process}/fd"))), 4)
+        self.assertLess(abs(value["process_start_time_seconds"] - time.time()), 600)
+
+    def test_a_prometheus_server_scrapes_it(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        config = os.path.join(self.scratch, "prometheus.yml")
+        with open(config, "w") as file:
+            file.write("global: {scrape_interval: 1s}\nscrape_configs: [{job_name: telegate, "
+                       f'static_configs: [{{targets: ["{self.gateway.address}"]}}]}}]\n'
+                       f'rule_files: ["{SOURCE}/packaging/prometheus/telegate.rules.yml"]\n')
+        with open(os.path.join(self.scratch, "prometheus.log"), "w") as log:
+            server = subprocess.Popen(
+                ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.scratch}/data",
+                 f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+        try:
+            def ask(query):
+                try:
+                    address = f"http://127.0.0.1:{port}/api/v1/query?query={query}"
+                    with urllib.request.urlopen(address, timeout=DEADLINE_S) as answer:
+                        result = json.load(answer)["data"]["result"]
+                        return result and float(result[0]["value"][1])
+                except OSError:
+                    return None  # not yet listening
+            poll("the third scrape", lambda: ask("count_over_time(up[1m])") and ask("count_over_time(up[1m])") >= 3)
+            self.assertEqual(ask("up"), 1)
+            self.assertEqual(ask("telegate_books_balanced"), 1)
+            poll("a rate", lambda: ask("rate(telegate_samples_captured_total[1m])"))
+        finally:
+            server.terminate()
+            server.wait(DEADLINE_S)
+
+
+class Rules(unittest.TestCase):
+    def promtool(self, *arguments):
+        result = subprocess.run(["promtool", *arguments], text=True, capture_output=True,
+                                cwd=os.path.join(SOURCE, "tests", "packaging"))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_the_alert_rules_are_rules(self):
+        self.promtool("check", "rules", "../../packaging/prometheus/telegate.rules.yml")
+
+    def test_alerts_are_silent_wait_and_fire(self):
+        self.promtool("test", "rules", "telegate.rules.test.yml")
+
+
+if __name__ == "__main__":
+    unittest.main()
