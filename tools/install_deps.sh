@@ -20,7 +20,7 @@ packages=(
 case "${1-}" in
   "") ;;
   --ci)
-    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev)
+    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev systemd lintian debootstrap)
     # Any JDK and Maven will do, wherever they come from.
     command -v javac > /dev/null || packages+=(default-jdk-headless)
     command -v mvn > /dev/null || packages+=(maven)

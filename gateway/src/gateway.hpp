@@ -8,11 +8,13 @@
 #include "core/waker.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_thread.hpp"
+#include "health_checks.hpp"
 #include "log.hpp"
 #include "peer_log.hpp"
 #include "plan.hpp"
 #include "publishers.hpp"
 #include "pump.hpp"
+#include "pump_watch.hpp"
 #include "rest_server.hpp"
 #include "status.hpp"
 
@@ -28,15 +30,17 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while running.
-/// Limits:  those of its parts.
-/// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
+/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while
+/// running. Limits:  those of its parts. Failure: the constructor throws std::system_error when an address cannot be
+/// had; start() when a thread cannot.
 class Gateway {
   public:
     /// How long subscribers may take to read what is pending when the gateway stops.
     static constexpr std::chrono::milliseconds stop_grace_max{2'000};
     /// How long a REST request waits for the thread that knows the answer.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
+    /// How long health() waits for the io thread, which answers within a turn of its loop.
+    static constexpr std::chrono::milliseconds sign_of_life_max{100};
 
     Gateway(const Settings& settings, Plan plan, Log& log);
     ~Gateway();
@@ -56,8 +60,8 @@ class Gateway {
     /// nullopt: the io thread did not answer in time.
     [[nodiscard]] std::optional<StatusSnapshot> snapshot();
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
-    /// Threads: any.
-    [[nodiscard]] Health health() const;
+    /// Looks at every part, and waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
+    [[nodiscard]] Health health();
 
     /// As bound, in the order of the settings.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
@@ -90,6 +94,8 @@ class Gateway {
     Reactor reactor_;
     Publishers publishers_;
     Pump pump_;
+    PumpWatch pump_watch_;
+    EndpointTrouble endpoint_trouble_;
     Sampler sampler_;
     SamplingThread sampling_thread_;
     RestServer rest_;

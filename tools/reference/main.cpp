@@ -1,3 +1,5 @@
+#include "manual_page.hpp"
+
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -15,7 +17,7 @@ struct Page {
 };
 
 std::vector<Page> pages() {
-    return {};
+    return {{"packaging/man/gateway.ini.5", telegate::reference::settings_manual}};
 }
 
 std::string read(const std::string& path) {

@@ -63,6 +63,8 @@ struct Settings {
     std::int64_t queue_size = 1'024;
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
+    std::string log_format = "text";
+    std::string log_file = "stderr";  // or a path
     std::string rest_host = "127.0.0.1";
     std::int64_t rest_port = 8'080;
     std::vector<PublishSettings> publish;
