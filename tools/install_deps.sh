@@ -20,7 +20,7 @@ packages=(
 case "${1-}" in
   "") ;;
   --ci)
-    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev)
+    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev systemd lintian debootstrap)
     # What metrics, alert rules and /openapi.json are checked with; tools/fetch_schemathesis.sh needs the last.
     packages+=(prometheus python3-prometheus-client python3-venv)
     # Any JDK and Maven will do, wherever they come from.

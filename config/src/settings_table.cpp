@@ -13,6 +13,7 @@ constexpr std::array<Names, 3> queue_policies{"drop_oldest", "drop_newest", "blo
 constexpr std::array<Names, 2> drivers{"host", "simulated"};
 constexpr std::array<Names, 6> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
 constexpr std::array<Names, 3> formats{"json", "cbor", "record"};
+constexpr std::array<Names, 2> log_formats{"text", "json"};
 constexpr std::array<Names, 2> endpoint_schemes{"tcp://", "ipc://"};
 
 constexpr WholeRule interval{.min = 1, .max = 3'600'000};
@@ -22,6 +23,7 @@ constexpr WholeListRule processors{.min = 0, .max = 1'023};  // those of the sys
 constexpr RealRule probability{.min = 0.0, .max = 1.0};
 constexpr RealRule level{.min = -1e9, .max = 1e9};
 constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH"};
+constexpr TextRule log_file{.prefixes = {}, .allowed = "stderr, or the path of a file"};
 constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
 // Whole numbers above this are not exact in the doubles of JSON readers.
 constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
@@ -52,6 +54,7 @@ constexpr std::array sections{
     SectionRow{.name = "gateway", .meaning = "The gateway as a whole. These keys may also stand before any section."},
     SectionRow{.name = "sampling", .meaning = "The thread that reads the devices."},
     SectionRow{.name = "queue", .meaning = "The queue between the sampling threads and the subscribers."},
+    SectionRow{.name = "log", .meaning = "Where the log goes and how it looks."},
     SectionRow{.name = "rest", .meaning = "The REST server that shows and steers the gateway."},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
     SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
@@ -85,6 +88,12 @@ constexpr std::array settings{
                .meaning = "What a full queue does with a new sample: the oldest gives way, the new one is refused, or "
                           "sampling waits for room.",
                .slot = slot<&S::queue_policy>},
+
+    SettingRow{.section = "log", .key = "format", .rule = ChoiceRule{log_formats},
+               .meaning = "Lines for people, or one JSON object per line.", .slot = slot<&S::log_format>},
+    SettingRow{.section = "log", .key = "file", .rule = log_file,
+               .meaning = "stderr, which a service manager keeps, or a file; SIGUSR1 opens it anew after a rotation.",
+               .slot = slot<&S::log_file>},
 
     SettingRow{.section = "rest", .key = "listen", .rule = ListenRule{},
                .meaning = "Address of the REST server; port 0 asks for any free port.", .slot = listen_slot},

@@ -20,6 +20,19 @@ PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOp
 PeerTable::~PeerTable() = default;
 
 Endpoint PeerTable::bind(const Endpoint& endpoint) {
+    return listen(endpoint, [&](transport::ListenerEvents events) {
+        return transport::listen(state_->reactor, endpoint, state_->options, std::move(events));
+    });
+}
+
+Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor) {
+    UniqueFd adopted(descriptor);
+    return listen(endpoint, [&](transport::ListenerEvents events) {
+        return transport::adopt(state_->reactor, endpoint, std::move(adopted), std::move(events));
+    });
+}
+
+Endpoint PeerTable::listen(const Endpoint& endpoint, const MakeListener& make) {
     State& state = *state_;
     TELEGATE_ASSERT(state.reactor.is_current());
     state.check_not_closed();
@@ -32,7 +45,7 @@ Endpoint PeerTable::bind(const Endpoint& endpoint) {
         state.note_accept_error(*at, error);
     };
     try {
-        listening->listener = transport::listen(state.reactor, endpoint, state.options, std::move(events));
+        listening->listener = make(std::move(events));
     } catch (const std::system_error& error) {
         state.monitor.tell(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
         throw;

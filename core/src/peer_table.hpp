@@ -52,6 +52,8 @@ class PeerTable {
 
     /// After close() it throws std::logic_error, as connect() does.
     Endpoint bind(const Endpoint& endpoint);
+    /// As bind(), on a socket that listens there already; see transport::adopt().
+    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
     /// Frees the endpoint at once, also from within a handler; nothing more is accepted from it.
     bool unbind(const Endpoint& endpoint);
     /// Returns the outbox of the connection to be, when it is kept over connections; null otherwise.
@@ -104,6 +106,10 @@ class PeerTable {
 
   private:
     struct State;
+    using MakeListener = std::function<std::unique_ptr<transport::Listener>(transport::ListenerEvents)>;
+
+    Endpoint listen(const Endpoint& endpoint, const MakeListener& make);
+
     std::unique_ptr<State> state_;
 };
 

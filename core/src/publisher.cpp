@@ -262,6 +262,10 @@ Endpoint Publisher::bind(const Endpoint& endpoint) {
     return state_->peers.bind(endpoint);
 }
 
+Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor) {
+    return state_->peers.bind_adopted(endpoint, descriptor);
+}
+
 void Publisher::connect(const Endpoint& endpoint) {
     state_->peers.connect(endpoint, {});
 }

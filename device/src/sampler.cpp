@@ -148,7 +148,11 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
         refused += loss == QueueLoss::evicted ? 0 : 1;
     };
     // Before it waits for room, the consumer must have been told of everything that fills it.
-    queue_.push(samples, on_loss, [this] { waker_.wake(); });
+    queue_.push(samples, on_loss, [this] {
+        waits_for_room_.store(true, std::memory_order_relaxed);
+        waker_.wake();
+    });
+    waits_for_room_.store(false, std::memory_order_relaxed);
     if (refused < samples.size()) {
         tell_consumer();
     }
@@ -189,6 +193,11 @@ std::optional<DeviceId> Sampler::find(std::string_view name) const noexcept {
         return std::nullopt;
     }
     return static_cast<DeviceId>(known - devices_.begin());
+}
+
+DeviceState Sampler::state(DeviceId device) const noexcept {
+    TELEGATE_ASSERT(to_index(device) < devices_.size());
+    return devices_[to_index(device)]->state.load(std::memory_order_relaxed);
 }
 
 DeviceStatus Sampler::status(DeviceId device) const {

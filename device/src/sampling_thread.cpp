@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -38,6 +39,9 @@ struct SamplingThread::State {
     bool running = false;
     bool stopping = false;
 
+    /// When the thread wakes next, or should have; MonoTime::max(): not of its own accord.
+    std::atomic<MonoTime> wakes_at{MonoTime::max()};
+
     std::thread thread;
     ScheduleGrant schedule;
 
@@ -55,6 +59,7 @@ struct SamplingThread::State {
             answer_requests();
             lock.unlock();
             const MonoTime next = sampler.step(clock.mono_now());
+            wakes_at.store(next, std::memory_order_relaxed);
             lock.lock();
             wait_until(lock, next);
         }
@@ -73,6 +78,9 @@ struct SamplingThread::State {
     }
 
     void answer_requests() {
+        if (!requests.empty()) {
+            wakes_at.store(clock.mono_now(), std::memory_order_relaxed);  // a driver may hold up a command, too
+        }
         for (Request* request : requests) {
             request->result = sampler.command(request->device, request->command, clock.mono_now());
             request->progress = Request::Progress::done;
@@ -82,6 +90,7 @@ struct SamplingThread::State {
 
     void cancel_requests() {
         running = false;
+        wakes_at.store(MonoTime::max(), std::memory_order_relaxed);
         for (Request* request : requests) {
             request->progress = Request::Progress::cancelled;
         }
@@ -109,6 +118,7 @@ void SamplingThread::start() {
     const std::lock_guard lock(state_->mutex);
     state_->stopping = false;
     state_->sampler.interrupt(false);
+    state_->wakes_at.store(state_->clock.mono_now(), std::memory_order_relaxed);
     state_->thread = std::thread([state = state_.get()] { state->run(); });
     state_->schedule = schedule_thread(state_->thread.native_handle(), state_->schedule.wanted);
     state_->running = true;
@@ -124,6 +134,11 @@ void SamplingThread::stop() {
     if (state_->thread.joinable()) {
         state_->thread.join();
     }
+}
+
+Duration SamplingThread::overdue(MonoTime now) const noexcept {
+    const MonoTime wakes_at = state_->wakes_at.load(std::memory_order_relaxed);
+    return std::max(now, wakes_at) - wakes_at;
 }
 
 const ScheduleGrant& SamplingThread::schedule() const noexcept {

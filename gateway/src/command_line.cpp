@@ -18,7 +18,7 @@ std::string footer() {
     return std::string("Exit codes:\n") +
            "  0   stopped as asked, or the settings passed --check\n"
            "  64  the command line is wrong\n"
-           "  69  an address cannot be listened on, for example because it is taken\n"
+           "  69  an address or the log file cannot be had, for example because the address is taken\n"
            "  70  an internal error\n"
            "  71  the system is out of something, such as descriptors\n"
            "  78  the settings file is missing or wrong; each problem is shown as file:line: key: ...\n\n"
@@ -55,6 +55,9 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     const CLI::Option* const level =
         app.add_option("--log-level", line.log_level, "One of " + log_level_choices() + "; wins over the file")
             ->type_name("LEVEL");
+    app.add_option("--log-format", line.log_format, "text or json; wins over the file")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->type_name("FORMAT");
     try {
         app.parse(reversed_arguments(argc, argv));
     } catch (const CLI::CallForHelp&) {

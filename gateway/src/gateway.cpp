@@ -2,6 +2,7 @@
 
 #include "descriptor_limit.hpp"
 #include "schedule_refusals.hpp"
+#include "state_text.hpp"
 
 #include <pthread.h>
 
@@ -21,15 +22,6 @@ std::size_t connections_max() {
     return descriptors - std::min(descriptors / 2, descriptors_kept);
 }
 
-std::string books_text(const Books& books) {
-    return "sampled=" + std::to_string(books.sampled) + " published=" + std::to_string(books.published) +
-           " filtered=" + std::to_string(books.filtered) + " queued=" + std::to_string(books.queued) +
-           " dropped_queue_overflow=" +
-           std::to_string(books.dropped[static_cast<std::size_t>(DropReason::queue_overflow)]) +
-           " dropped_shutdown=" + std::to_string(books.dropped[static_cast<std::size_t>(DropReason::shutdown)]) +
-           " balanced=" + (books.balanced() ? "true" : "false");
-}
-
 }  // namespace
 
 Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
@@ -45,6 +37,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       streams_([this] { reactor_.post([this] { pump_.catch_up(); }); }, [this] { rest_.wake_streams(); }),
       publishers_(reactor_, plan.publish, connections_max(), [this](const MonitorEvent& event) { note(event); }),
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_}, epoch_ms_),
+      pump_watch_(reactor_, clock_, pump_),
+      endpoint_trouble_(clock_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
       rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
@@ -60,6 +54,7 @@ void Gateway::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done || event.kind == MonitorEventKind::subscribed) {
         pump_.catch_up();
     }
+    endpoint_trouble_.note(event);
     peer_log_.note(event);
 }
 
@@ -193,11 +188,17 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
     return result;
 }
 
-Health Gateway::health() const {
+Health Gateway::health() {
     Health health;
-    health.checks.push_back({.name = "state",
-                             .good = state_ == GatewayState::running,
-                             .detail = state_ == GatewayState::running ? "" : "not running"});
+    const GatewayState state = state_;
+    const bool runs = state == GatewayState::running;
+    health.checks.push_back({.name = "state", .good = runs, .detail = runs ? "" : std::string(to_string(state))});
+    health.checks.push_back(check_sampling(sampling_thread_, sampler_, clock_.mono_now()));
+    if (io_thread_.joinable()) {
+        health.checks.push_back(check_pump(pump_watch_.ask(sign_of_life_max)));
+    }
+    health.checks.push_back(endpoint_trouble_.check());
+    health.checks.push_back(check_devices(sampler_));
     return health;
 }
 

@@ -9,6 +9,7 @@
 #include "device/sampler.hpp"
 #include "device/sampling_thread.hpp"
 #include "history.hpp"
+#include "health_checks.hpp"
 #include "log.hpp"
 #include "log_level.hpp"
 #include "open_streams.hpp"
@@ -16,6 +17,7 @@
 #include "plan.hpp"
 #include "publishers.hpp"
 #include "pump.hpp"
+#include "pump_watch.hpp"
 #include "rest_server.hpp"
 #include "rest_traffic.hpp"
 #include "sample_text.hpp"
@@ -43,6 +45,8 @@ class Gateway {
     static constexpr std::chrono::milliseconds stop_grace_max{2'000};
     /// How long a REST request waits for the thread that knows the answer.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
+    /// How long health() waits for the io thread, which answers within a turn of its loop.
+    static constexpr std::chrono::milliseconds sign_of_life_max{100};
 
     Gateway(const Settings& settings, Plan plan, Log& log);
     ~Gateway();
@@ -64,8 +68,8 @@ class Gateway {
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
     /// Whether there was such a subscriber. nullopt: the io thread did not answer in time.
     [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
-    /// Threads: any.
-    [[nodiscard]] Health health() const;
+    /// Looks at every part, and waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
+    [[nodiscard]] Health health();
 
     /// As bound, in the order of the settings.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
@@ -106,6 +110,8 @@ class Gateway {
     RestTraffic traffic_;
     Publishers publishers_;
     Pump pump_;
+    PumpWatch pump_watch_;
+    EndpointTrouble endpoint_trouble_;
     Sampler sampler_;
     SamplingThread sampling_thread_;
     RestServer rest_;

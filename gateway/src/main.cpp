@@ -1,15 +1,14 @@
+#include "activated_sockets.hpp"
 #include "command_line.hpp"
 #include "config/load.hpp"
 #include "exit_code.hpp"
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
+#include "service.hpp"
+#include "service_notify.hpp"
 #include "signals.hpp"
 
-#include <poll.h>
-
-#include <array>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <system_error>
@@ -18,40 +17,28 @@ namespace {
 
 using namespace telegate;
 
-/// Waits for the first SIGINT or SIGTERM, stops in order, and cuts that short at the second one.
-void run_until_stopped(Gateway& gateway, Signals& signals, Log& log) {
-    std::array<pollfd, 2> waiting{pollfd{signals.descriptor(), POLLIN, 0},
-                                  pollfd{gateway.stopped_descriptor(), POLLIN, 0}};
-    for (bool stopping = false; waiting[1].revents == 0;) {
-        ::poll(waiting.data(), waiting.size(), -1);
-        while (const auto signal = signals.take()) {
-            if (*signal == SIGHUP) {
-                log.info("SIGHUP ignored: settings are read at start only");
-                continue;
-            }
-            if (stopping) {
-                return log.warn("second signal: stopping at once");
-            }
-            stopping = true;
-            gateway.begin_stop();
-        }
-    }
-}
-
-int run(const CommandLine& command_line) {
-    Signals signals;
+int run(const CommandLine& command_line, Signals& signals) {
     auto [settings, plan] = load_plan(command_line.config_path);
     if (!command_line.log_level.empty()) {
         override_log_level(settings, command_line.log_level, "--log-level");
+    }
+    if (!command_line.log_format.empty()) {
+        settings.log_format = command_line.log_format;
     }
     if (command_line.check) {
         std::cout << command_line.config_path << ": no problems found\n";
         return exit_code::ok;
     }
-    Log log(settings.log_level);
+    Log log(log_options(settings));
+    ServiceNotify notify(log);
+    {
+        ActivatedSockets sockets(log);
+        hand_over(sockets, plan);
+    }
     Gateway gateway(settings, std::move(plan), log);
     gateway.start();
-    run_until_stopped(gateway, signals, log);
+    Service service(gateway, signals, log, [&log] { log.info("SIGHUP ignored: settings are read at start only"); });
+    service.run(notify);
     gateway.finish();
     return exit_code::ok;
 }
@@ -59,13 +46,14 @@ int run(const CommandLine& command_line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const ParsedCommandLine parsed = parse_command_line(argc, argv);
-    if (parsed.exit_code) {
-        (*parsed.exit_code == exit_code::ok ? std::cout : std::cerr) << parsed.output;
-        return *parsed.exit_code;
-    }
     try {
-        return run(parsed.command_line);
+        Signals signals;  // before all else, so that an early one waits instead of killing
+        const ParsedCommandLine parsed = parse_command_line(argc, argv);
+        if (parsed.exit_code) {
+            (*parsed.exit_code == exit_code::ok ? std::cout : std::cerr) << parsed.output;
+            return *parsed.exit_code;
+        }
+        return run(parsed.command_line, signals);
     } catch (const SettingsError& error) {
         std::cerr << error.what() << '\n';
         return exit_code::config;

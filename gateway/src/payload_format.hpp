@@ -17,6 +17,7 @@ enum class PayloadFormat : std::uint8_t { json, cbor, record };
 struct FormatEndpoint {
     Endpoint endpoint;
     PayloadFormat format = PayloadFormat::json;
+    int adopted = -1;  // a socket that listens there already and now is ours
 };
 
 }  // namespace telegate

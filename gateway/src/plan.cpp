@@ -103,8 +103,7 @@ bool is_taken(const std::vector<FormatEndpoint>& endpoints, const Endpoint& endp
                                     [&](const FormatEndpoint& other) { return other.endpoint == endpoint; });
 }
 
-void plan_endpoints(const Settings& settings, std::vector<FormatEndpoint>& planned,
-                    std::vector<SettingsProblem>& problems) {
+void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsProblem>& problems) {
     for (const PublishSettings& publish : settings.publish) {
         if (publish.endpoint.empty()) {
             continue;  // a problem of the text, told already
@@ -113,16 +112,23 @@ void plan_endpoints(const Settings& settings, std::vector<FormatEndpoint>& plann
         if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
                                 "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what});
-        } else if (is_taken(planned, std::get<Endpoint>(endpoint))) {
+        } else if (is_taken(plan.publish, std::get<Endpoint>(endpoint))) {
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
                                 "\"" + publish.endpoint + "\" is there twice, each endpoint can be bound once"});
         } else {
-            planned.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format)});
+            plan.publish.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format)});
+            plan.publish_names.push_back(publish.name);
         }
     }
 }
 
 }  // namespace
+
+LogOptions log_options(const Settings& settings) {
+    return {.level = settings.log_level,
+            .format = settings.log_format,
+            .file = settings.log_file == "stderr" ? "" : settings.log_file};
+}
 
 Plan make_plan(const Settings& settings) {
     Plan plan;
@@ -130,7 +136,7 @@ Plan make_plan(const Settings& settings) {
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
     plan.queue_policy = to_policy(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);
-    plan_endpoints(settings, plan.publish, problems);
+    plan_endpoints(settings, plan, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {
             plan.devices.push_back({to_options(device, settings.sampling_interval_ms), make_driver(device)});

@@ -5,6 +5,7 @@
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
+#include "log.hpp"
 #include "payload_format.hpp"
 
 #include <cstddef>
@@ -23,11 +24,14 @@ struct PlannedDevice {
 /// addresses and threads.
 struct Plan {
     std::vector<FormatEndpoint> publish;
+    std::vector<std::string> publish_names;  // of their sections, in the same order
     std::vector<PlannedDevice> devices;
     ThreadSchedule sampling_schedule;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };
+
+[[nodiscard]] LogOptions log_options(const Settings& settings);
 
 /// Throws SettingsError with every problem.
 [[nodiscard]] Plan make_plan(const Settings& settings);

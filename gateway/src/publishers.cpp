@@ -26,7 +26,10 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
         line.publisher->set_monitor(monitor);
     }
     for (const FormatEndpoint& planned : endpoints) {
-        bound_.push_back({publisher_of(planned.format).bind(planned.endpoint), planned.format});
+        Publisher& publisher = publisher_of(planned.format);
+        bound_.push_back({planned.adopted < 0 ? publisher.bind(planned.endpoint)
+                                              : publisher.bind_adopted(planned.endpoint, planned.adopted),
+                          planned.format});
     }
 }
 

@@ -118,6 +118,7 @@ bool Pump::pump_batch() {
     if (count == 0) {
         return false;
     }
+    taken_ever_ += count;
     const auto samples = std::span<const TelemetrySample>(batch_).first(count);
     note(samples);
     for (AnyOutlet& outlet : outlets_) {
@@ -152,6 +153,10 @@ void Pump::discard_all(DropReason reason) {
             parts_.ledger.dropped_at_pump(sample, reason);
         }
     }
+}
+
+bool Pump::has_work() const noexcept {
+    return !parts_.waker.is_patient() && parts_.queue.size() > 0;
 }
 
 const TelemetrySample* Pump::last(ChannelId channel) const noexcept {

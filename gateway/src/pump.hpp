@@ -71,6 +71,11 @@ class Pump {
     /// Takes all that is in the queue and counts it as dropped.
     void discard_all(DropReason reason);
 
+    /// Samples taken from the queue to be published, ever.
+    [[nodiscard]] std::uint64_t taken() const noexcept { return taken_ever_; }
+    /// Whether the queue holds samples that need not wait for others.
+    [[nodiscard]] bool has_work() const noexcept;
+
     /// The last sample of a channel, if it has had one.
     [[nodiscard]] const TelemetrySample* last(ChannelId channel) const noexcept;
 
@@ -98,6 +103,7 @@ class Pump {
     std::vector<TelemetrySample> batch_;
     std::vector<std::uint64_t> taken_;  // per device, of the present batch
     PerChannel<Channel> channels_;
+    std::uint64_t taken_ever_ = 0;
     bool paused_ = false;
 };
 

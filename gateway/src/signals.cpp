@@ -12,7 +12,7 @@ namespace telegate {
 Signals::Signals() : descriptor_(-1) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
         sigaddset(&set, signal);
     }
     std::signal(SIGPIPE, SIG_IGN);  // a peer that has gone is an error code, not a reason to die

@@ -20,7 +20,7 @@ class Signals {
 
     /// Readable when a signal has come.
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-    /// The next signal that has come, if any: SIGINT, SIGTERM or SIGHUP.
+    /// The next signal that has come, if any: SIGINT, SIGTERM, SIGHUP, SIGUSR1 or SIGUSR2.
     [[nodiscard]] std::optional<int> take() noexcept;
 
   private:

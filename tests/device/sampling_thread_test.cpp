@@ -253,3 +253,36 @@ TEST_CASE("the books balance while sampling, taking, commands and status run sid
         CHECK(books.sampled == books.published + books.dropped_total());
     }
 }
+
+TEST_CASE("a thread that keeps its deadlines, or has none, is not overdue", "[device][thread]") {
+    ThreadHarness h(1h);
+    CHECK(h.thread.overdue(h.clock.mono_now()) == 0s);
+    h.thread.start();
+    CHECK(h.is_read(1));
+    CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now() + 59min) == 0s; }));
+    REQUIRE(h.thread.run_command(h.device, DeviceCommand::stop, long_time));
+    CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now() + 24h) == 0s; }));
+    h.thread.stop();
+    CHECK(h.thread.overdue(h.clock.mono_now() + 24h) == 0s);
+}
+
+TEST_CASE("a thread that a driver holds is the longer overdue the longer it is held", "[device][thread]") {
+    ThreadHarness h(1h);
+    std::atomic<bool> held{true};
+    h.script.on_read = [&](SampleBatch&) {
+        (void)eventually([&] { return !held; }, long_time);
+    };
+    h.thread.start();
+    CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now()) > 20ms; }));
+    CHECK_FALSE(h.sampler.waits_for_room());
+    held = false;
+    CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now()) == 0s; }));
+}
+
+TEST_CASE("a sampler that waits for room says so", "[device][thread]") {
+    BlockedHarness h;
+    CHECK(eventually([&] { return h.sampler.waits_for_room(); }));
+    CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now()) > 20ms; }));
+    h.unblock();
+    CHECK(eventually([&] { return !h.sampler.waits_for_room(); }));
+}

@@ -93,3 +93,13 @@ TEST_CASE("the flag --help names every option and exit code, with an example", "
         CHECK(has(parsed.output, part));
     }
 }
+
+TEST_CASE("a log format is passed on, and one that does not exist is refused with those that do",
+          "[gateway][command_line]") {
+    const auto* const format = GENERATE("text", "json");
+    CHECK(parse({"-c", "a.ini", "--log-format", format}).command_line.log_format == format);
+    const ParsedCommandLine parsed = parse({"-c", "a.ini", "--log-format", GENERATE("xml", "JSON", "")});
+    CHECK(parsed.exit_code == exit_code::usage);
+    CHECK(has(parsed.output, "--log-format"));
+    CHECK(has(parsed.output, "text,json"));
+}

@@ -1,4 +1,5 @@
 #include "metrics_table.hpp"
+#include "manual_page.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -17,7 +18,8 @@ struct Page {
 };
 
 std::vector<Page> pages() {
-    return {{"docs/metrics.md", telegate::metrics_page}};
+    return {{"docs/metrics.md", telegate::metrics_page},
+            {"packaging/man/gateway.ini.5", telegate::reference::settings_manual}};
 }
 
 std::string read(const std::string& path) {

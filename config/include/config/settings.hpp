@@ -64,6 +64,8 @@ struct Settings {
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
     std::int64_t history_bytes = 1'048'576;
+    std::string log_format = "text";
+    std::string log_file = "stderr";  // or a path
     std::string rest_host = "127.0.0.1";
     std::int64_t rest_port = 8'080;
     std::vector<PublishSettings> publish;

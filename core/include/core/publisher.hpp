@@ -68,6 +68,9 @@ class Publisher {
 
     /// Listens, and returns the endpoint as bound (with the real port).
     Endpoint bind(const Endpoint& endpoint);
+    /// The same on a socket that somebody else has bound to `endpoint` and listens on, such as a service manager. The
+    /// descriptor is taken over, also when this throws: when it is no such socket.
+    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
     /// Throws std::system_error for an endpoint that can never be connected; otherwise tries until disconnect().
     void connect(const Endpoint& endpoint);
     /// Stops listening at the endpoint as bound; its subscribers stay. Whether it was bound.

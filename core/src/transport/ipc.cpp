@@ -1,11 +1,16 @@
+#include "transport/adopted_socket.hpp"
 #include "transport/ipc_file.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/socket_listener.hpp"
 #include "transport/transport.hpp"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -41,6 +46,16 @@ IpcFile listen_at_name(int descriptor, const Endpoint& endpoint) {
     return IpcFile(endpoint.path, "");
 }
 
+/// As an endpoint has it: abstract names begin with '@'.
+std::string bound_path(const SocketAddress& address) {
+    const auto& name = address.as<sockaddr_un>();
+    const std::size_t bytes = address.bytes - offsetof(sockaddr_un, sun_path);
+    if (bytes > 0 && name.sun_path[0] == '\0') {
+        return '@' + std::string(name.sun_path + 1, bytes - 1);
+    }
+    return {name.sun_path, ::strnlen(name.sun_path, bytes)};
+}
+
 }  // namespace
 
 std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
@@ -53,6 +68,20 @@ std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint,
                                                   : listen_at_path(descriptor.get(), endpoint, options);
     Endpoint bound{Transport::ipc, "", 0, file.path()};
     return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), std::move(bound), std::move(file)},
+                                            make_stream, std::move(events));
+}
+
+std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
+                                    ListenerEvents events) {
+    const SocketAddress address = listening_address(descriptor.get(), endpoint);
+    if (address.family() != AF_UNIX) {
+        refuse_adopted(endpoint, "is no Unix socket");
+    }
+    const Endpoint bound{Transport::ipc, "", 0, bound_path(address)};
+    if (endpoint.path != "*" && endpoint.path != bound.path) {
+        refuse_adopted(endpoint, "listens at " + to_string(bound));
+    }
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, IpcFile(bound.path, "")},
                                             make_stream, std::move(events));
 }
 

@@ -1,3 +1,4 @@
+#include "transport/adopted_socket.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/socket_listener.hpp"
 #include "transport/tcp_address.hpp"
@@ -7,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -86,6 +88,23 @@ std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint,
     bound.bytes = sizeof bound.storage;
     ::getsockname(descriptor.get(), bound.get(), &bound.bytes);
     return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound), {}}, make_stream,
+                                            std::move(events));
+}
+
+std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
+                                    ListenerEvents events) {
+    const SocketAddress address = listening_address(descriptor.get(), endpoint);
+    const Endpoint bound =
+        address.family() == AF_INET || address.family() == AF_INET6 ? to_endpoint(address) : Endpoint{};
+    const Destination places = resolve(endpoint);
+    const bool is_there =
+        std::any_of(places.addresses.begin(), places.addresses.end(), [&](const SocketAddress& place) {
+            return place.family() == address.family() && to_endpoint(place).host == bound.host;
+        });
+    if (!is_there || (endpoint.port != 0 && endpoint.port != bound.port)) {
+        refuse_adopted(endpoint, bound.host.empty() ? "is no tcp socket" : "listens at " + to_string(bound));
+    }
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, {}}, make_stream,
                                             std::move(events));
 }
 

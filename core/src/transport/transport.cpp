@@ -1,5 +1,7 @@
 #include "transport/transport.hpp"
 
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace telegate::transport {
@@ -12,6 +14,16 @@ std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, con
         case Transport::tcp: break;
     }
     return listen_tcp(reactor, endpoint, std::move(events));
+}
+
+std::unique_ptr<Listener> adopt(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
+                                ListenerEvents events) {
+    switch (endpoint.transport) {
+        case Transport::ipc: return adopt_ipc(reactor, endpoint, std::move(descriptor), std::move(events));
+        case Transport::inproc: throw std::system_error(EINVAL, std::generic_category(), to_string(endpoint));
+        case Transport::tcp: break;
+    }
+    return adopt_tcp(reactor, endpoint, std::move(descriptor), std::move(events));
 }
 
 std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {

@@ -4,6 +4,7 @@
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
 #include "transport/stream.hpp"
+#include "transport/unique_fd.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,6 +37,12 @@ struct ListenerEvents {
 [[nodiscard]] std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
                                                ListenerEvents events);
 
+/// Listens on a socket that somebody else has bound and listens on: the service manager that started this process. The
+/// descriptor is taken over, also when this fails; the file of an ipc socket is left to who made it. Throws
+/// std::system_error, which names both, when it is not a listening socket at `endpoint`; port 0 and "*" stand for any.
+[[nodiscard]] std::unique_ptr<Listener> adopt(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
+                                              ListenerEvents events);
+
 /// One attempt to reach an endpoint. Destroying it gives the attempt up.
 class Connector {
   public:
@@ -53,6 +60,8 @@ using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
 [[nodiscard]] std::unique_ptr<Listener> listen_tcp(Reactor&, const Endpoint&, ListenerEvents);
 [[nodiscard]] std::unique_ptr<Listener> listen_ipc(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
 [[nodiscard]] std::unique_ptr<Listener> listen_inproc(Reactor&, const Endpoint&, ListenerEvents);
+[[nodiscard]] std::unique_ptr<Listener> adopt_tcp(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);
+[[nodiscard]] std::unique_ptr<Listener> adopt_ipc(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);
 [[nodiscard]] std::unique_ptr<Connector> connect_tcp(Reactor&, const Endpoint&, OnConnected);
 [[nodiscard]] std::unique_ptr<Connector> connect_ipc(Reactor&, const Endpoint&, OnConnected);
 [[nodiscard]] std::unique_ptr<Connector> connect_inproc(Reactor&, const Endpoint&, OnConnected);

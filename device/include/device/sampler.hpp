@@ -91,6 +91,10 @@ class Sampler {
     [[nodiscard]] std::size_t devices() const noexcept;
     [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
     [[nodiscard]] DeviceStatus status(DeviceId device) const;
+    /// The state alone, which costs next to nothing. Threads: any.
+    [[nodiscard]] DeviceState state(DeviceId device) const noexcept;
+    /// Whether it waits for room in a queue with policy block. Threads: any.
+    [[nodiscard]] bool waits_for_room() const noexcept { return waits_for_room_.load(std::memory_order_relaxed); }
 
   private:
     struct Device;
@@ -105,6 +109,7 @@ class Sampler {
     Waker& waker_;
     std::vector<std::unique_ptr<Device>> devices_;
     std::atomic<bool> interrupted_{false};
+    std::atomic<bool> waits_for_room_{false};
     MonoTime now_{};  // of the step
     MonoTime told_at_{};
 };

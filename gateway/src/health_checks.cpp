@@ -1,0 +1,72 @@
+#include "health_checks.hpp"
+
+namespace telegate {
+namespace {
+
+std::string ms_text(Duration time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) + " ms";
+}
+
+}  // namespace
+
+HealthCheck check_sampling(const SamplingThread& thread, const Sampler& sampler, MonoTime now) {
+    HealthCheck check{.name = "sampling", .vital = true, .detail = ""};
+    const Duration overdue = thread.overdue(now);
+    if (overdue < stuck_after) {
+        return check;
+    }
+    check.good = false;
+    check.vital = !sampler.waits_for_room();
+    check.detail = check.vital ? "tg-sample is " + ms_text(overdue) + " behind its deadline"
+                               : "tg-sample has waited " + ms_text(overdue) + " for room in the queue";
+    return check;
+}
+
+HealthCheck check_pump(const PumpReport& report) {
+    HealthCheck check{.name = "pump", .vital = true, .detail = ""};
+    if (report.silent > Duration(0)) {
+        check.good = false;
+        check.vital = report.silent >= stuck_after;
+        check.detail = "tg-io has not answered for " + ms_text(report.silent);
+    } else if (report.stalled >= stuck_after) {
+        check.good = false;
+        check.detail = "nothing was taken from the queue for " + ms_text(report.stalled);
+    }
+    return check;
+}
+
+HealthCheck check_devices(const Sampler& sampler) {
+    HealthCheck check{.name = "devices", .detail = ""};
+    for (std::size_t i = 0; i < sampler.devices(); ++i) {
+        const auto id = static_cast<DeviceId>(i);
+        const DeviceState state = sampler.state(id);
+        if (state == DeviceState::error || state == DeviceState::safe) {
+            const DeviceStatus status = sampler.status(id);
+            check.detail += (check.good ? "" : "; ") + status.name + " is in state " + std::string(to_string(state));
+            check.detail += status.last_error.empty() ? "" : " (" + status.last_error + ')';
+            check.good = false;
+        }
+    }
+    return check;
+}
+
+void EndpointTrouble::note(const MonitorEvent& event) {
+    if (event.kind != MonitorEventKind::accept_failed) {
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    last_ = clock_.mono_now();
+    text_ = std::string(event.endpoint) + " cannot accept connections: " + std::string(event.detail);
+}
+
+HealthCheck EndpointTrouble::check() const {
+    HealthCheck check{.name = "endpoints", .detail = ""};
+    const std::lock_guard lock(mutex_);
+    if (!text_.empty() && clock_.mono_now() - last_ < remembered_for) {
+        check.good = false;
+        check.detail = text_;
+    }
+    return check;
+}
+
+}  // namespace telegate

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/monitor.hpp"
+#include "device/sampler.hpp"
+#include "device/sampling_thread.hpp"
+#include "health.hpp"
+#include "pump_watch.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+namespace telegate {
+
+/// A thread that has not been heard from for so long is taken to be stuck. Far above what a busy machine makes of a
+/// tick or a turn of the loop, and short beside the time that a watchdog allows.
+inline constexpr std::chrono::seconds stuck_after{2};
+
+/// Whether the sampling thread keeps its deadlines. One that waits for room in a queue with policy block is not stuck:
+/// it goes on when the pump does.
+[[nodiscard]] HealthCheck check_sampling(const SamplingThread& thread, const Sampler& sampler, MonoTime now);
+/// Whether the io thread answers and takes what is in the queue.
+[[nodiscard]] HealthCheck check_pump(const PumpReport& report);
+/// Whether every device that should measure does. A restart would not mend them.
+[[nodiscard]] HealthCheck check_devices(const Sampler& sampler);
+
+/// Remembers the last time that an endpoint could not accept a connection.
+///
+/// Threads: any.
+/// Limits:  one failure, the last.
+/// Failure: none.
+class EndpointTrouble {
+  public:
+    /// A listener that is out of descriptors tries again ten times a second, so that silence means that it works.
+    static constexpr std::chrono::seconds remembered_for{5};
+
+    explicit EndpointTrouble(const Clock& clock) : clock_(clock) {}
+
+    void note(const MonitorEvent& event);
+    [[nodiscard]] HealthCheck check() const;
+
+  private:
+    const Clock& clock_;
+    mutable std::mutex mutex_;  // guards what follows
+    MonoTime last_ = MonoTime::min();
+    std::string text_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,102 @@
+#include "service.hpp"
+
+#include "state_text.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// A gateway that is alive gives two signs of life in the watchdog's time; one that is not is looked at more often, so
+/// that it is not too late when it recovers.
+constexpr int looks_alive = 2;
+constexpr int looks_stuck = 10;
+
+std::string not_ready_text(const Health& health) {
+    std::string text = "not ready:";
+    for (const HealthCheck& check : health.checks) {
+        text += check.good ? "" : ' ' + std::string(check.name) + ": " + check.detail + ';';
+    }
+    text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+Service::Service(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload)
+    : gateway_(gateway), signals_(signals), log_(log), reload_(std::move(reload)) {}
+
+void Service::run(ServiceNotify& notify) {
+    notify.ready(running_text());
+    std::array<pollfd, 2> waiting{pollfd{signals_.descriptor(), POLLIN, 0},
+                                  pollfd{gateway_.stopped_descriptor(), POLLIN, 0}};
+    while (!is_cut_ && waiting[1].revents == 0) {
+        ::poll(waiting.data(), waiting.size(), look_after(notify));
+        while (const auto signal = signals_.take()) {
+            answer(*signal, notify);
+        }
+    }
+}
+
+void Service::answer(int signal, ServiceNotify& notify) {
+    switch (signal) {
+        case SIGHUP:
+            if (!is_stopping_) {
+                notify.reloading();
+                reload_();
+                notify.ready(running_text());
+            }
+            return;
+        case SIGUSR1: return log_.reopen();
+        case SIGUSR2: return log_state();
+        default: return ask_to_stop(notify);
+    }
+}
+
+void Service::ask_to_stop(ServiceNotify& notify) {
+    if (is_stopping_) {
+        log_.warn("second signal: stopping at once");
+        is_cut_ = true;
+        return;
+    }
+    is_stopping_ = true;
+    notify.stopping();
+    gateway_.begin_stop();
+}
+
+void Service::log_state() {
+    for (const std::string& line : state_lines(gateway_.health(), gateway_.snapshot())) {
+        log_.info(line);
+    }
+}
+
+int Service::look_after(ServiceNotify& notify) {
+    if (notify.watchdog_time() == Duration(0)) {
+        return -1;
+    }
+    MonoTime now = clock_.mono_now();
+    if (now >= look_at_) {
+        const Health health = gateway_.health();
+        if (health.alive()) {
+            notify.watchdog();
+        }
+        if (!is_stopping_) {
+            notify.status(health.ready() ? running_text() : not_ready_text(health));
+        }
+        now = clock_.mono_now();
+        look_at_ = now + notify.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(look_at_ - now);
+    return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 1));
+}
+
+std::string Service::running_text() const {
+    return "running: REST at http://" + gateway_.rest_address();
+}
+
+}  // namespace telegate

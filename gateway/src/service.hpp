@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway.hpp"
+#include "log.hpp"
+#include "service_notify.hpp"
+#include "signals.hpp"
+
+#include <functional>
+#include <string>
+
+namespace telegate {
+
+/// The gateway as a service, from when it runs until it has stopped: answers signals, tells the service manager, and
+/// gives it signs of life while the gateway is alive. What the signals do is in docs/service.md.
+///
+/// Threads: the main thread.
+/// Limits:  without a watchdog it sleeps until a signal comes.
+/// Failure: none of its own.
+class Service {
+  public:
+    /// `reload` takes new settings over, and logs what became of it.
+    Service(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload);
+
+    /// `gateway` has been started. Returns when it has stopped in order, or at the second SIGINT or SIGTERM.
+    void run(ServiceNotify& notify);
+
+  private:
+    void answer(int signal, ServiceNotify& notify);
+    void ask_to_stop(ServiceNotify& notify);
+    void log_state();
+    /// Gives a sign of life when one is due and deserved; returns when to look again, in ms, -1 for never.
+    [[nodiscard]] int look_after(ServiceNotify& notify);
+    [[nodiscard]] std::string running_text() const;
+
+    Gateway& gateway_;
+    Signals& signals_;
+    Log& log_;
+    const std::function<void()> reload_;
+    const SystemClock clock_;
+    MonoTime look_at_{};
+    bool is_stopping_ = false;
+    bool is_cut_ = false;
+};
+
+}  // namespace telegate

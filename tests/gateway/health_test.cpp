@@ -1,0 +1,146 @@
+#include "health_checks.hpp"
+
+#include "device/driver.hpp"
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/manual_clock.hpp"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto ini =
+    "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
+    "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\n";
+
+/// A device whose reading hangs until it is let go.
+class HangingDriver final : public Driver {
+  public:
+    explicit HangingDriver(std::shared_future<void> let_go) : let_go_(std::move(let_go)) {}
+    void open(SampleBatch& batch) override { (void)batch.add_channel("a", ""); }
+    ReadResult read(SampleBatch& /*batch*/, MonoTime /*now*/) noexcept override {
+        let_go_.wait();
+        return {};
+    }
+    void reset() noexcept override {}
+
+  private:
+    const std::shared_future<void> let_go_;
+};
+
+const HealthCheck& check_of(const Health& health, std::string_view name) {
+    const auto found = std::find_if(health.checks.begin(), health.checks.end(),
+                                    [&](const HealthCheck& check) { return check.name == name; });
+    REQUIRE(found != health.checks.end());
+    return *found;
+}
+
+bool becomes_bad(Gateway& gateway, std::string_view name) {
+    return eventually([&] { return !check_of(gateway.health(), name).good; });
+}
+
+bool dies(Gateway& gateway) {
+    return eventually([&] { return !gateway.health().alive(); });
+}
+
+bool recovers(Gateway& gateway) {
+    return eventually([&] { return gateway.health().ready(); });
+}
+
+}  // namespace
+
+TEST_CASE("a gateway that runs is alive and ready; one that stops is alive", "[gateway][health]") {
+    GatewayFixture fixture(ini);
+    CHECK(recovers(*fixture.gateway));
+    CHECK(fixture.stop());
+    CHECK(fixture.gateway->health().alive());
+    CHECK(check_of(fixture.gateway->health(), "state").detail == "stopping");
+}
+
+TEST_CASE("a gateway whose devices have nothing due for long is alive", "[gateway][health]") {
+    GatewayFixture fixture("[rest]\nlisten = 127.0.0.1:0\n[device \"idle\"]\ndriver = simulated\nautostart = no\n");
+    CHECK(fixture.gateway->health().ready());
+}
+
+TEST_CASE("an io thread that does not answer is told at once, and kills when it goes on", "[gateway][health]") {
+    GatewayFixture fixture(ini);
+    std::promise<void> let_go;
+    fixture.gateway->reactor().post([&] { let_go.get_future().wait(); });
+    const Health health = fixture.gateway->health();
+    CHECK_FALSE(health.ready());
+    CHECK(health.alive());
+    CHECK(check_of(health, "pump").detail.starts_with("tg-io has not answered for "));
+    CHECK(dies(*fixture.gateway));
+    let_go.set_value();
+    CHECK(recovers(*fixture.gateway));
+}
+
+TEST_CASE("a pump that takes nothing from a queue that holds samples is not alive", "[gateway][health]") {
+    CHECK(check_pump({.silent = 0s, .stalled = 1s}).good);
+    const HealthCheck check = check_pump({.silent = 0s, .stalled = stuck_after});
+    CHECK_FALSE(check.good);
+    CHECK(check.vital);
+    CHECK(check.detail == "nothing was taken from the queue for 2000 ms");
+}
+
+TEST_CASE("a device that hangs the sampling thread is told, and kills", "[gateway][health]") {
+    std::promise<void> let_go;
+    const Settings settings = parse_settings("[rest]\nlisten = 127.0.0.1:0\n", "test.ini");
+    Plan plan = make_plan(settings);
+    DeviceOptions options;
+    options.name = "hanging";
+    plan.devices.push_back({options, std::make_unique<HangingDriver>(let_go.get_future().share())});
+    Log log("off");
+    Gateway gateway(settings, std::move(plan), log);
+    gateway.start();
+    CHECK(dies(gateway));
+    CHECK(check_of(gateway.health(), "sampling").detail.find("behind its deadline") != std::string::npos);
+    CHECK(check_of(gateway.health(), "pump").good);
+    let_go.set_value();
+    CHECK(recovers(gateway));
+}
+
+TEST_CASE("a sampling thread that waits for room is no reason for a restart", "[gateway][health]") {
+    GatewayFixture fixture(std::string("queue_size = 4\n[queue]\npolicy = block\n") + ini);
+    fixture.on_io([&] { fixture.gateway->pump().pause(); });
+    CHECK(becomes_bad(*fixture.gateway, "sampling"));
+    const Health health = fixture.gateway->health();
+    CHECK_FALSE(check_of(health, "sampling").vital);
+    CHECK(check_of(health, "sampling").detail.find("for room in the queue") != std::string::npos);
+    fixture.on_io([&] { fixture.gateway->pump().resume(); });
+    CHECK(recovers(*fixture.gateway));
+}
+
+TEST_CASE("a device that fails makes the gateway not ready, by name, but not dead", "[gateway][health]") {
+    GatewayFixture fixture(std::string(ini) + "error_probability = 1\nerrors_before_safe = 3\n");
+    CHECK(eventually(
+        [&] { return check_of(fixture.gateway->health(), "devices").detail.starts_with("made is in state safe ("); }));
+    CHECK_FALSE(fixture.gateway->health().ready());
+    CHECK(fixture.gateway->health().alive());
+}
+
+TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][health]") {
+    ManualClock clock;
+    EndpointTrouble trouble(clock);
+    MonitorEvent event{};
+    event.endpoint = "tcp://127.0.0.1:5556";
+    event.detail = "Too many open files";
+    event.kind = MonitorEventKind::refused;
+    trouble.note(event);
+    CHECK(trouble.check().good);
+    event.kind = MonitorEventKind::accept_failed;
+    trouble.note(event);
+    CHECK(trouble.check().detail == "tcp://127.0.0.1:5556 cannot accept connections: Too many open files");
+    CHECK_FALSE(trouble.check().good);
+    CHECK_FALSE(trouble.check().vital);
+    clock.advance(EndpointTrouble::remembered_for);
+    CHECK(trouble.check().good);
+}

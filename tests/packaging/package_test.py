@@ -1,0 +1,170 @@
+"""The Debian package: made, installed into a fresh root, run there by an ordinary user, removed and purged.
+
+Run by ctest with TELEGATE_BUILD_DIR and TELEGATE_CPACK.
+"""
+
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from fresh_root import NoRoot, Root, elapsed, kept_root
+
+BUILD = pathlib.Path(os.environ["TELEGATE_BUILD_DIR"])
+APP_BYTES_MAX = 3_000_000  # stripped
+DEADLINE_S = 30
+CONFIG = "/etc/telegate/gateway.ini"
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(77)
+
+
+def make_package(folder):
+    made = subprocess.run([os.environ["TELEGATE_CPACK"], "-G", "DEB", "-B", folder, "--config",
+                           str(BUILD / "CPackConfig.cmake")], capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return next(pathlib.Path(folder).glob("*.deb"))
+
+
+def field(package, name):
+    return subprocess.run(["dpkg-deb", "-f", str(package), name], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def dependencies(package):
+    return [re.match(r"[\w.+-]+", each.strip()).group(0) for each in field(package, "Depends").split(",")]
+
+
+def setUpModule():
+    global SCRATCH, PACKAGE
+    SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
+    unittest.addModuleCleanup(shutil.rmtree, SCRATCH)
+    PACKAGE = make_package(str(SCRATCH / "pack"))
+
+
+class ThePackage(unittest.TestCase):
+    def test_it_depends_on_libraries_only(self):
+        names = dependencies(PACKAGE)
+        self.assertIn("libc6", names)
+        for name in names:
+            self.assertTrue(name.startswith("lib"), name)
+        self.assertNotIn("libzmq5", names)
+
+    def test_the_program_is_small(self):
+        subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(SCRATCH / "content")], check=True)
+        app = SCRATCH / "content/usr/bin/gateway_app"
+        print("gateway_app", app.stat().st_size, "bytes, package", PACKAGE.stat().st_size)
+        self.assertNotIn(b".debug_info", app.read_bytes())
+        self.assertLessEqual(app.stat().st_size, APP_BYTES_MAX)
+
+    def test_lintian_finds_no_error(self):
+        if shutil.which("lintian") is None:
+            self.skipTest("no lintian")
+        found = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", str(PACKAGE)], capture_output=True,
+                               text=True, cwd=SCRATCH)
+        print(found.stdout)
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+
+
+class InAFreshRoot(unittest.TestCase):
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can install a package")
+        began = time.monotonic()
+        try:
+            kept = kept_root(BUILD, dependencies(PACKAGE))
+        except NoRoot as reason:
+            self.skipTest(str(reason))
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
+        self.addCleanup(shutil.rmtree, self.scratch)
+        self.root = Root(kept, self.scratch / "root")
+        shutil.copy(PACKAGE, self.root.path / "tmp/telegate.deb")
+        print("a fresh root in", elapsed(began))
+        self.before = self.root.files()
+        self.dpkg("-i", "/tmp/telegate.deb")
+
+    def dpkg(self, *arguments):
+        code, text = self.root.run("dpkg", *arguments)
+        self.assertEqual(code, 0, text)
+        return text
+
+    def more(self):
+        """What there is that was not there before the package."""
+        return sorted(self.root.files() - self.before)
+
+    def is_there(self, path):
+        return os.path.lexists(str(self.root.path) + path)
+
+    def test_it_is_installed_enabled_and_right(self):
+        for path in ("/usr/bin/gateway_app", "/usr/bin/telegate_keygen", "/lib/systemd/system/telegate.service", CONFIG,
+                     "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
+                     "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",
+                     "/etc/systemd/system/multi-user.target.wants/telegate.service"):
+            self.assertTrue(self.is_there(path), path)
+        self.assertEqual(self.root.run("/usr/bin/gateway_app", "--config", CONFIG, "--check")[0], 0)
+        self.assertRegex(self.root.run("/usr/bin/gateway_app", "--version")[1], r"^telegate \d")
+
+    def test_an_ordinary_user_runs_it_as_it_is_shipped(self):
+        (self.root.path / "run/telegate").mkdir()
+        os.chown(self.root.path / "run/telegate", 65534, 65534)  # as systemd does
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(self.root.path / "run/notify"))
+        os.chmod(self.root.path / "run/notify", 0o777)
+        daemon = self.root.start(["/usr/bin/gateway_app", "--config", CONFIG], {"NOTIFY_SOCKET": "/run/notify"})
+        self.addCleanup(daemon.stderr.close)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        self.assertTrue(select.select([manager], [], [], DEADLINE_S)[0], "no READY")
+        self.assertTrue(manager.recv(4096).startswith(b"READY=1\n"))
+        with open(f"/proc/{daemon.pid}/status") as status:
+            self.assertIn("Uid:\t65534", status.read())
+        status = self.status(daemon)
+        self.assertEqual((status["state"], status["sampler"]["devices"][0]["state"]), ("running", "measuring"))
+        self.assertTrue(self.is_there("/run/telegate/pub.ipc"))
+        daemon.send_signal(signal.SIGTERM)
+        self.assertEqual(daemon.wait(DEADLINE_S), 0)
+        self.assertFalse(self.is_there("/run/telegate/pub.ipc"))
+        self.assertNotIn("warning", daemon.stderr.read())
+
+    def status(self, daemon):
+        answer = subprocess.run(["nsenter", "--net", "--target", str(daemon.pid), sys.executable, "-c",
+                                 "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8080/status').read().decode())"],
+                                capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return json.loads(answer.stdout)
+
+    def test_what_was_changed_stays_and_what_was_not_goes(self):
+        config = self.root.path / CONFIG[1:]
+        config.write_text("sampling_interval_ms = 5\n")
+        self.dpkg("-i", "/tmp/telegate.deb")  # again, as an upgrade or a way back
+        self.assertEqual(config.read_text(), "sampling_interval_ms = 5\n")
+
+        self.dpkg("-r", "telegate")
+        masked = "/etc/systemd/system/telegate.service"
+        left = [path for path in self.more() if "/systemd/" not in path]
+        self.assertEqual(left, ["/etc/telegate", CONFIG])
+        self.assertEqual(os.readlink(str(self.root.path) + masked), "/dev/null")
+
+        (self.root.path / "var/lib/private/telegate").mkdir(parents=True)
+        (self.root.path / "var/lib/telegate").symlink_to("private/telegate")
+        self.before |= {"/var/lib/private"}
+        self.dpkg("-P", "telegate")
+        self.assertEqual(self.more(), [])
+
+
+if __name__ == "__main__":
+    for program in ("dpkg-deb", "dpkg-shlibdeps", "unshare", "nsenter"):
+        if shutil.which(program) is None:
+            skip("no " + program)
+    unittest.main(verbosity=2)

@@ -1,0 +1,171 @@
+"""gateway_app as a service: what it tells its manager, what signals do, how it logs.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+"""
+
+import json
+import os
+import re
+import signal
+import unittest
+import urllib.request
+
+from daemon import DEADLINE_S, SETTINGS, Daemon, StoppedThread, eventually
+
+WATCHDOG_S = 0.4
+WATCHDOG = {"WATCHDOG_USEC": str(int(WATCHDOG_S * 1_000_000))}
+
+
+class DaemonTest(unittest.TestCase):
+    def start(self, *arguments, **options):
+        daemon = Daemon(*arguments, **options)
+        self.addCleanup(daemon.close)
+        return daemon
+
+
+class WhatTheManagerIsTold(DaemonTest):
+    def test_it_is_ready_when_it_answers_and_says_when_it_stops(self):
+        daemon = self.start()
+        status = daemon.ready()["STATUS"]
+        rest = re.fullmatch(r"running: REST at (http://127\.0\.0\.1:\d+)", status).group(1)
+        with urllib.request.urlopen(rest + "/status", timeout=DEADLINE_S) as answer:
+            self.assertEqual(json.load(answer)["state"], "running")
+        self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(daemon.told_until("STOPPING")["STATUS"], "stopping")
+
+    def test_it_is_not_ready_when_it_cannot_start(self):
+        daemon = self.start(SETTINGS.replace("127.0.0.1:0", "192.0.2.1:1", 1))
+        self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
+        self.assertEqual(daemon.told(0), {})
+
+    def test_it_gives_signs_of_life_when_asked_for_them_and_else_the_main_thread_sleeps(self):
+        daemon = self.start(environment=WATCHDOG)
+        daemon.ready()
+        for _ in range(4):
+            self.assertEqual(daemon.told_until("WATCHDOG", WATCHDOG_S + 5), {"WATCHDOG": "1"})
+
+        silent = self.start()
+        silent.ready()
+        before = self.switches(silent)
+        self.assertEqual(silent.told(1.0), {})
+        self.assertLessEqual(self.switches(silent) - before, 1)
+
+    def switches(self, daemon):
+        with open(f"/proc/{daemon.process.pid}/status") as status:
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.M).group(1))
+
+    def test_it_gives_none_while_a_thread_of_the_line_hangs_and_says_which(self):
+        for name, check in (("tg-sample", "sampling: tg-sample is"), ("tg-io", "pump: tg-io has not")):
+            with self.subTest(name):
+                daemon = self.start(environment=WATCHDOG)
+                daemon.ready()
+                self.assertTrue(daemon.told_until("WATCHDOG"))
+                try:
+                    stopped = StoppedThread(daemon.thread(name)).__enter__()
+                except OSError as error:
+                    self.skipTest(f"this system lets nobody trace a child: {error}")
+                self.assertTrue(eventually(lambda: not daemon.told_until("WATCHDOG", 3 * WATCHDOG_S)))
+                self.assertEqual(daemon.told_until("WATCHDOG", 1.0), {})
+                stopped.__exit__()
+                self.assertTrue(daemon.told_until("WATCHDOG"))
+                self.assertIn(check, " ".join(daemon.statuses))
+                daemon.send(signal.SIGUSR2)
+                daemon.wait_for_line(f"state check={check.split(':')[0]} good=true")
+                self.assertEqual(daemon.stop(), 0)
+
+    def test_the_status_names_a_device_that_fails(self):
+        daemon = self.start(SETTINGS + "error_probability = 1\nerrors_before_safe = 1\n", environment=WATCHDOG)
+        daemon.ready()
+        self.assertRegex(daemon.told_until("STATUS")["STATUS"], r"^not ready: devices: simulated is in state safe")
+
+
+class Signals(DaemonTest):
+    def test_a_hangup_before_it_is_ready_does_not_kill_it(self):
+        daemon = self.start(settings=None, before=lambda d: os.mkfifo(d.config))
+        with open(daemon.config, "w") as file:  # returns when the daemon reads its settings
+            for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):
+                daemon.send(number)
+            file.write(SETTINGS)
+        daemon.ready()
+        self.assertIn("RELOADING", daemon.told_until("RELOADING"))
+        self.assertTrue(daemon.ready())
+        daemon.wait_for_line("state gateway=running")
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_a_hangup_is_told_as_a_reload_that_ends(self):
+        daemon = self.start()
+        daemon.ready()
+        daemon.send(signal.SIGHUP)
+        self.assertGreater(int(daemon.told()["MONOTONIC_USEC"]), 0)
+        self.assertEqual(daemon.told()["READY"], "1")
+
+    def test_usr2_writes_the_state_to_the_log(self):
+        daemon = self.start()
+        daemon.ready()
+        daemon.wait_for_line("running rest=")
+        daemon.send(signal.SIGUSR2)
+        daemon.wait_for_line(r"state device=simulated state=measuring .*balanced=true\n")
+        self.assertRegex(daemon.log(), r"state gateway=running uptime_s=\d+ queue_depth=\d+ queue_capacity=1024")
+        for check in ("state", "sampling", "pump", "endpoints", "devices"):
+            self.assertIn(f"state check={check} good=true\n", daemon.log())
+
+    def test_usr1_opens_the_log_file_anew(self):
+        daemon = self.start(SETTINGS + "[log]\nfile = SCRATCH/log\n")
+        daemon.ready()
+        os.rename(daemon.path("log"), daemon.path("log.1"))
+        daemon.send(signal.SIGUSR1)
+        daemon.wait_for_line("log file reopened", "log")
+        self.assertIn("running rest=", daemon.log("log.1"))
+        self.assertEqual(daemon.stop(), 0)
+        self.assertIn("stopped messages=", daemon.log("log"))
+        self.assertEqual(daemon.log(), "")
+
+
+class TheLog(DaemonTest):
+    def test_as_json_each_line_is_an_object(self):
+        for settings, arguments in ((SETTINGS + "[log]\nformat = json\n", ()), (SETTINGS, ("--log-format", "json"))):
+            daemon = self.start(settings, arguments)
+            daemon.ready()
+            self.assertEqual(daemon.stop(), 0)
+            lines = [json.loads(line) for line in daemon.log().splitlines()]
+            running = next(line for line in lines if line["message"] == "running")
+            self.assertEqual((running["level"], running["devices"], running["queue"]), ("info", 1, 1024))
+            self.assertRegex(running["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+
+    def test_for_the_journal_each_line_has_a_priority(self):
+        def stderr_of(daemon):
+            with open(daemon.path("stderr"), "a") as file:
+                status = os.fstat(file.fileno())
+            return f"{status.st_dev}:{status.st_ino}"
+
+        journal = {}
+        daemon = self.start(environment=journal, before=lambda d: journal.update(JOURNAL_STREAM=stderr_of(d)))
+        daemon.ready()
+        self.assertEqual(daemon.stop(), 0)
+        for line in daemon.log().splitlines():
+            self.assertRegex(line, r"^<6>\d{4}-")
+
+    def test_a_line_that_comes_again_is_counted(self):
+        daemon = self.start()
+        daemon.ready()
+        for _ in range(3):
+            daemon.send(signal.SIGUSR1)
+            daemon.send(signal.SIGUSR2)
+            daemon.wait_for_line("state gateway=")
+            self.assertTrue(eventually(lambda: not self.pending(daemon)))
+        self.assertEqual(daemon.stop(), 0)
+        told = re.findall(r"there is no file to reopen( repeated=\d+)?", daemon.log())
+        self.assertEqual(told, ["", " repeated=2"])
+
+    def pending(self, daemon):
+        with open(f"/proc/{daemon.process.pid}/status") as status:
+            return int(re.search(r"^ShdPnd:\s+(\w+)", status.read(), re.M).group(1), 16)
+
+    def test_a_file_that_cannot_be_opened_is_named(self):
+        daemon = self.start(SETTINGS + "[log]\nfile = /nonexistent/telegate.log\n")
+        self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
+        self.assertIn("/nonexistent/telegate.log: No such file", daemon.log())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
