@@ -1,13 +1,14 @@
 #include "command_line.hpp"
-#include "config/load.hpp"
-#include "exit_code.hpp"
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
+#include "settings_answer.hpp"
 #include "signals.hpp"
 
 #include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <exception>
@@ -39,17 +40,17 @@ void run_until_stopped(Gateway& gateway, Signals& signals, Log& log) {
 }
 
 int run(const CommandLine& command_line) {
+    if (command_line.purpose != Purpose::run) {
+        const SettingsAnswer answer = answer_settings(command_line);
+        std::cout << answer.output;
+        std::cerr << answer.errors;
+        return answer.exit_code;
+    }
     Signals signals;
-    auto [settings, plan] = load_plan(command_line.config_path);
-    if (!command_line.log_level.empty()) {
-        override_log_level(settings, command_line.log_level, "--log-level");
-    }
-    if (command_line.check) {
-        std::cout << command_line.config_path << ": no problems found\n";
-        return exit_code::ok;
-    }
-    Log log(settings.log_level);
-    Gateway gateway(settings, std::move(plan), log);
+    LoadedPlan loaded = load_plan(command_line.sources);
+    Log log(loaded.settings.log_level);
+    std::for_each(loaded.warnings.begin(), loaded.warnings.end(), [&](const auto& text) { log.warn(text); });
+    Gateway gateway(loaded.settings, std::move(loaded.plan), log);
     gateway.start();
     run_until_stopped(gateway, signals, log);
     gateway.finish();
@@ -59,7 +60,7 @@ int run(const CommandLine& command_line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const ParsedCommandLine parsed = parse_command_line(argc, argv);
+    const ParsedCommandLine parsed = parse_command_line(argc, argv, environ);
     if (parsed.exit_code) {
         (*parsed.exit_code == exit_code::ok ? std::cout : std::cerr) << parsed.output;
         return *parsed.exit_code;
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
         return run(parsed.command_line);
     } catch (const SettingsError& error) {
         std::cerr << error.what() << '\n';
-        return exit_code::config;
+        return exit_code::of_settings(error);
     } catch (const std::system_error& error) {
         std::cerr << "telegate: cannot start: " << error.what() << '\n';
         return exit_code::of_start(error.code());

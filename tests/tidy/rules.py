@@ -67,6 +67,8 @@ def is_own_header(path, name, exists):
         places += ["tests", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
     if path.startswith("tools/perf_tool/"):  # measures the parts of the line, not only the whole
         places += ["tools/perf_tool", "core/src", "gateway/src"]
+    if path.startswith("tools/reference/"):  # makes pages of the tables
+        places += ["gateway/src"]
     return any(exists(f"{place}/{name}") for place in places)
 
 

@@ -1,3 +1,6 @@
+#include "settings_json.hpp"
+#include "settings_page.hpp"
+
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -15,7 +18,11 @@ struct Page {
 };
 
 std::vector<Page> pages() {
-    return {};
+    using namespace telegate;
+    return {
+        {"docs/settings.md", settings_page},
+        {"docs/settings.schema.json", settings_schema_json},
+    };
 }
 
 std::string read(const std::string& path) {
