@@ -12,6 +12,8 @@ packages=(
   # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
   # Maven, which --ci adds, and are skipped without.
   catch2 libzmq3-dev python3 python3-zmq iproute2
+  # the schema of the settings
+  python3-jsonschema
   # what perf_tool compares the queue with, beside Boost's and moodycamel's
   libreaderwriterqueue-dev
   # a first look at GET /status

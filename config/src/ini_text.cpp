@@ -24,7 +24,8 @@ bool is_comment(std::string_view line) noexcept {
 /// Cuts a text into lines and joins those that belong together.
 class LineReader {
   public:
-    LineReader(std::string_view text, ProblemList& problems) : rest_(text), problems_(problems) {}
+    LineReader(std::string_view text, const std::string& file, ProblemList& problems)
+        : rest_(text), file_(file), problems_(problems) {}
 
     /// The next line that holds something, trimmed and valid until the next call; nullopt at the end.
     std::optional<std::string_view> next() {
@@ -69,10 +70,10 @@ class LineReader {
             joined_ += continues ? " " : "";
         }
         if (continues) {
-            problems_.add(last_line_, "", "the backslash at the end joins a next line, but there is none");
+            problems_.add({file_, last_line_}, "", "the backslash at the end joins a next line, but there is none");
         }
         if (size > ini_line_bytes_max) {
-            problems_.add(first_line_, "",
+            problems_.add({file_, first_line_}, "",
                           "the line has " + std::to_string(size) + " bytes, allowed are at most " +
                               std::to_string(ini_line_bytes_max) + " with those that continue it");
         }
@@ -86,6 +87,7 @@ class LineReader {
     }
 
     std::string_view rest_;
+    const std::string& file_;
     ProblemList& problems_;
     std::string joined_;
     std::size_t first_line_ = 0;
@@ -93,7 +95,7 @@ class LineReader {
 };
 
 /// `line` begins with a bracket. nullopt when it is not a section header.
-std::optional<IniSection> parse_header(std::string_view line) {
+std::optional<GivenSection> parse_header(std::string_view line) {
     if (line.back() != ']') {
         return std::nullopt;
     }
@@ -103,7 +105,7 @@ std::optional<IniSection> parse_header(std::string_view line) {
     if (kind.empty() || kind.find_first_of(" \t[]") != std::string_view::npos) {
         return std::nullopt;
     }
-    IniSection section;
+    GivenSection section;
     section.kind = kind;
     if (quote != std::string_view::npos) {
         const std::string_view name = inner.substr(quote + 1);
@@ -116,26 +118,29 @@ std::optional<IniSection> parse_header(std::string_view line) {
 }
 
 /// nullopt when `line` is not "key = value".
-std::optional<IniEntry> parse_entry(std::string_view line) {
+std::optional<GivenEntry> parse_entry(std::string_view line) {
     const std::size_t equals = line.find('=');
     const std::string_view key = trimmed(line.substr(0, equals));
     if (equals == std::string_view::npos || key.empty()) {
         return std::nullopt;
     }
-    return IniEntry{.line = 0, .key = std::string(key), .value = std::string(trimmed(line.substr(equals + 1)))};
+    return GivenEntry{.place = {},
+                      .shown = printable(key),
+                      .key = std::string(key),
+                      .value = std::string(trimmed(line.substr(equals + 1)))};
 }
 
 /// Whether `text` is a text of a size that is worth reading.
-bool is_text(std::string_view text, ProblemList& problems) {
+bool is_text(std::string_view text, const std::string& file, ProblemList& problems) {
     if (text.size() > ini_text_bytes_max) {
         problems.add(
-            0, "",
+            {file, 0}, "",
             "is too large for a settings file, allowed are at most " + std::to_string(ini_text_bytes_max) + " bytes");
         return false;
     }
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
         const auto newlines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-        problems.add(static_cast<std::size_t>(newlines) + 1, "",
+        problems.add({file, static_cast<std::size_t>(newlines) + 1}, "",
                      "holds a zero byte, so this is not a text file; allowed is text in UTF-8");
         return false;
     }
@@ -144,37 +149,40 @@ bool is_text(std::string_view text, ProblemList& problems) {
 
 }  // namespace
 
-std::string IniSection::title() const {
+std::string GivenSection::title() const {
     if (kind.empty()) {
         return "the lines before the first section";
     }
     return "[" + printable(kind) + (name ? " " + quoted(*name) : "") + "]";
 }
 
-std::vector<IniSection> read_ini(std::string_view text, ProblemList& problems) {
+std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const std::string& file,
+                                                  ProblemList& problems) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    std::vector<IniSection> sections(1);
-    if (!is_text(text, problems)) {
-        return sections;
+    if (!is_text(text, file, problems)) {
+        return std::nullopt;
     }
+    std::vector<GivenSection> sections(1);
+    sections.front().place.file = file;
     text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
-    LineReader lines(text, problems);
+    LineReader lines(text, file, problems);
     bool readable = true;  // false below a header that could not be read
     while (const std::optional<std::string_view> line = lines.next()) {
+        const SettingsPlace place{file, lines.line()};
         if (line->front() == '[') {
-            std::optional<IniSection> section = parse_header(*line);
+            std::optional<GivenSection> section = parse_header(*line);
             readable = section.has_value();
             if (readable) {
-                section->line = lines.line();
+                section->place = place;
                 sections.push_back(std::move(*section));
             } else {
-                problems.add(lines.line(), "",
+                problems.add(place, "",
                              quoted(*line) + R"( is not a section, allowed is [section] or [section "NAME"] alone)");
             }
-        } else if (std::optional<IniEntry> entry = parse_entry(*line); !entry) {
-            problems.add(lines.line(), "", quoted(*line) + " is not a setting, allowed is key = value");
+        } else if (std::optional<GivenEntry> entry = parse_entry(*line); !entry) {
+            problems.add(place, "", quoted(*line) + " is not a setting, allowed is key = value");
         } else if (readable) {
-            entry->line = lines.line();
+            entry->place = place;
             sections.back().entries.push_back(std::move(*entry));
         }
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "config/given_settings.hpp"
 #include "problem_list.hpp"
 
 #include <cstddef>
@@ -10,23 +11,6 @@
 
 namespace telegate {
 
-struct IniEntry {
-    std::size_t line = 0;
-    std::string key;
-    std::string value;
-};
-
-/// A [kind] or [kind "name"] with what follows it. The first one of a text has no kind: it is what stands before any
-/// section.
-struct IniSection {
-    std::size_t line = 0;
-    std::string kind;
-    std::optional<std::string> name;
-    std::vector<IniEntry> entries;
-
-    [[nodiscard]] std::string title() const;
-};
-
 inline constexpr std::size_t ini_text_bytes_max = 1024 * 1024;
 /// A line together with those that continue it.
 inline constexpr std::size_t ini_line_bytes_max = 4096;
@@ -36,7 +20,8 @@ inline constexpr std::size_t ini_line_bytes_max = 4096;
 /// characters. Tolerates CRLF and a byte order mark. What a key or a value means is not looked at.
 /// Limits:  ini_text_bytes_max in all, ini_line_bytes_max per line.
 /// Failure: what cannot be read goes to `problems` and is left out. Entries below an unreadable section are dropped,
-///          so that one mistake is one problem.
-[[nodiscard]] std::vector<IniSection> read_ini(std::string_view text, ProblemList& problems);
+///          so that one mistake is one problem. nullopt when nothing can be read. `file` only names places.
+[[nodiscard]] std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const std::string& file,
+                                                                ProblemList& problems);
 
 }  // namespace telegate

@@ -1,17 +1,18 @@
 #include "config/load.hpp"
 
+#include "assignments.hpp"
+#include "config/given_settings.hpp"
+#include "config/settings_sources.hpp"
 #include "config/settings_table.hpp"
+#include "environment.hpp"
 #include "ini_text.hpp"
 #include "problem_list.hpp"
 #include "settings_builder.hpp"
+#include "settings_files.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
+#include <algorithm>
 #include <optional>
-#include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace telegate {
@@ -25,54 +26,105 @@ std::string joined_texts(const std::vector<SettingsProblem>& problems) {
     return text;
 }
 
-class FileDescriptor {
-  public:
-    explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-    ~FileDescriptor() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-    FileDescriptor(const FileDescriptor&) = delete;
-    FileDescriptor& operator=(const FileDescriptor&) = delete;
-    [[nodiscard]] int get() const noexcept { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
-/// The file's bytes, or enough of them to see that there are too many. Errors are those of open() and read(), which
-/// tell a missing file, a directory and a file that may not be read apart.
-std::string read_file(const std::string& path, std::error_code& error) {
-    const auto last_error = [] {
-        return std::error_code(errno, std::generic_category());
-    };
-    std::string text;
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-    if (file.get() < 0) {
-        error = last_error();
-        return text;
-    }
-    std::array<char, 16 * 1024> buffer{};
-    while (text.size() <= ini_text_bytes_max) {
-        const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
-        if (size < 0 && errno == EINTR) {
-            continue;
-        }
-        if (size < 0) {
-            error = last_error();
-        }
-        if (size <= 0) {
-            break;
-        }
-        text.append(buffer.data(), static_cast<std::size_t>(size));
-    }
-    return text;
-}
-
 const SettingRow& log_level_row() {
     return *find_setting("gateway", "log_level");
 }
+
+/// Reads all sources, then gives them their meaning.
+///
+/// Threads: one.
+/// Limits:  ini_text_bytes_max per file, drop_ins_max drop-ins.
+/// Failure: load() throws SettingsError.
+class Loading {
+  public:
+    explicit Loading(const SettingsSources& from) : from_(from), problems_(from.file) {}
+
+    LoadedSettings load() {
+        if (!from_.file.empty()) {
+            read(from_.file);
+        }
+        read_drop_ins();
+        if (!readable_) {
+            problems_.throw_if_any({}, error_);
+        }
+        std::vector<std::string> warnings;
+        SettingsSource assigned = assignments_source(from_.assignments, problems_);
+        sources_.push_back(assigned);  // for the names that it has
+        SettingsSource environment = environment_source(from_.environment, sources_, problems_, warnings);
+        sources_.back() = std::move(environment);
+        sources_.push_back(std::move(assigned));
+        add_log_level();
+        LoadedSettings loaded = understand();
+        loaded.warnings = std::move(warnings);
+        return loaded;
+    }
+
+    void take(std::string_view text, const std::string& file) {
+        if (auto sections = read_ini(text, file, problems_)) {
+            sources_.push_back({.sections = std::move(*sections)});
+        } else {
+            readable_ = false;
+        }
+    }
+
+    LoadedSettings understand() {
+        LoadedSettings loaded = build_settings(sources_, Notation::text, problems_);
+        problems_.throw_if_any(loaded.settings);
+        return loaded;
+    }
+
+  private:
+    void complain(const std::string& file, std::error_code error) {
+        problems_.add({file, 0}, "", "cannot be read: " + error.message());
+        error_ = error_ ? error_ : error;
+        readable_ = false;
+    }
+
+    void read(const std::string& file) {
+        std::error_code error;
+        const std::string text = read_file(file, ini_text_bytes_max, error);
+        if (error) {
+            complain(file, error);
+        } else {
+            take(text, file);
+        }
+    }
+
+    void read_drop_ins() {
+        const bool is_named = !from_.drop_in_folder.empty();
+        if (!is_named && (from_.file.empty() || error_)) {
+            return;
+        }
+        const std::string folder = is_named ? from_.drop_in_folder : drop_in_folder_beside(from_.file);
+        std::error_code error;
+        const std::vector<std::string> files = drop_ins_in(folder, !is_named, error);
+        if (error) {
+            complain(folder, error);
+        } else if (files.size() > drop_ins_max) {
+            problems_.add({folder, 0}, "",
+                          "holds " + std::to_string(files.size()) + " files *.ini, allowed are at most " +
+                              std::to_string(drop_ins_max));
+            readable_ = false;
+        } else {
+            std::for_each(files.begin(), files.end(), [&](const std::string& file) { read(file); });
+        }
+    }
+
+    void add_log_level() {
+        if (!from_.log_level.empty()) {
+            const SettingsPlace place{"--log-level", 0};
+            GivenSection section{.place = place, .shown = "", .kind = "gateway", .name = std::nullopt, .entries = {}};
+            section.entries.push_back({.place = place, .shown = "", .key = "log_level", .value = from_.log_level});
+            sources_.push_back({.sections = {std::move(section)}, .last_wins = true});
+        }
+    }
+
+    const SettingsSources& from_;
+    ProblemList problems_;
+    std::vector<SettingsSource> sources_;
+    std::error_code error_;  // the first one
+    bool readable_ = true;
+};
 
 }  // namespace
 
@@ -82,28 +134,61 @@ std::string SettingsProblem::text() const {
         text += ":" + std::to_string(line);
     }
     if (!key.empty()) {
-        text += ": " + key;
+        text += (text.empty() ? "" : ": ") + key;
     }
-    return text + ": " + what;
+    return text + (text.empty() ? "" : ": ") + what;
 }
 
-SettingsError::SettingsError(std::vector<SettingsProblem> problems, Settings understood)
-    : std::runtime_error(joined_texts(problems)), problems_(std::move(problems)), understood_(std::move(understood)) {}
+std::string SettingOrigins::text(const SettingKey& key) const {
+    const auto found = given.find(key);
+    if (found == given.end()) {
+        return "default";
+    }
+    const auto& [file, line] = found->second;
+    if (file.starts_with("--set ")) {
+        return "--set";
+    }
+    return line > 0 ? file + ":" + std::to_string(line) : file;
+}
+
+void sort_problems(std::vector<SettingsProblem>& problems, const std::string& file) {
+    const auto rank = [&](const SettingsProblem& problem) {
+        const bool is_variable = problem.file.starts_with("env ");
+        const bool is_option = problem.file.starts_with("--");
+        const int kind = problem.file == file ? 0 : is_variable ? 2 : is_option ? 3 : 1;
+        // Line 0 means none, and comes last.
+        return std::tuple(kind, kind == 1 ? std::string_view(problem.file) : std::string_view(), problem.line - 1);
+    };
+    std::stable_sort(problems.begin(), problems.end(),
+                     [&](const SettingsProblem& a, const SettingsProblem& b) { return rank(a) < rank(b); });
+}
+
+SettingsError::SettingsError(std::vector<SettingsProblem> problems, Settings understood, std::error_code unreadable)
+    : std::runtime_error(joined_texts(problems)),
+      problems_(std::move(problems)),
+      understood_(std::move(understood)),
+      unreadable_(unreadable) {}
+
+LoadedSettings load_settings(const SettingsSources& sources) {
+    return Loading(sources).load();
+}
 
 Settings load_settings(const std::string& path) {
     std::error_code error;
-    const std::string text = read_file(path, error);
+    const std::string text = read_file(path, ini_text_bytes_max, error);
     if (error) {
-        throw SettingsError({{.file = path, .line = 0, .key = "", .what = "cannot be read: " + error.message()}});
+        throw SettingsError({{.file = path, .line = 0, .key = "", .what = "cannot be read: " + error.message()}}, {},
+                            error);
     }
     return parse_settings(text, path);
 }
 
 Settings parse_settings(std::string_view text, const std::string& file) {
-    ProblemList problems(file);
-    Settings settings = build_settings(read_ini(text, problems), problems);
-    problems.throw_if_any(settings);
-    return settings;
+    SettingsSources sources;
+    sources.file = file;
+    Loading loading(sources);
+    loading.take(text, file);
+    return loading.understand().settings;
 }
 
 bool is_log_level(std::string_view text) {
@@ -113,13 +198,6 @@ bool is_log_level(std::string_view text) {
 
 std::string log_level_choices() {
     return allowed_text(log_level_row());
-}
-
-void override_log_level(Settings& settings, std::string_view value, std::string_view option) {
-    if (std::optional<std::string> fault = assign(log_level_row(), &settings, value)) {
-        throw SettingsError(
-            {{.file = "command line", .line = 0, .key = std::string(option), .what = std::move(*fault)}});
-    }
 }
 
 }  // namespace telegate

@@ -42,25 +42,28 @@ std::string quoted(std::string_view text) {
     return '"' + printable(text) + '"';
 }
 
-void ProblemList::add(std::size_t line, std::string_view key, std::string what) {
+void ProblemList::add(SettingsPlace place, std::string_view key, std::string what) {
+    add({.file = std::move(place.file), .line = place.line, .key = std::string(key), .what = std::move(what)});
+}
+
+void ProblemList::add(SettingsProblem problem) {
     if (problems_.size() == problems_max) {
         ++left_out_;
         return;
     }
-    problems_.push_back({.file = file_, .line = line, .key = std::string(key), .what = std::move(what)});
+    problems_.push_back(std::move(problem));
 }
 
-void ProblemList::throw_if_any(const Settings& understood) {
+void ProblemList::throw_if_any(const Settings& understood, std::error_code unreadable) {
     if (problems_.empty()) {
         return;
     }
-    std::stable_sort(problems_.begin(), problems_.end(),
-                     [](const SettingsProblem& a, const SettingsProblem& b) { return a.line < b.line; });
+    sort_problems(problems_, file_);
     if (left_out_ > 0) {
         problems_.push_back(
             {.file = file_, .line = 0, .key = "", .what = std::to_string(left_out_) + " more problems are not listed"});
     }
-    throw SettingsError(std::move(problems_), understood);
+    throw SettingsError(std::move(problems_), understood, unreadable);
 }
 
 }  // namespace telegate

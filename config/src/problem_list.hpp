@@ -23,14 +23,14 @@ class ProblemList {
   public:
     static constexpr std::size_t problems_max = 200;
 
+    /// `file` is the one that comes first; "" for none.
     explicit ProblemList(std::string file) : file_(std::move(file)) {}
 
-    void add(std::size_t line, std::string_view key, std::string what);
+    void add(SettingsPlace place, std::string_view key, std::string what);
+    void add(SettingsProblem problem);
 
-    [[nodiscard]] const std::string& file() const noexcept { return file_; }
-
-    /// Throws what has been added, in order of line, with what was understood all the same.
-    void throw_if_any(const Settings& understood);
+    /// Throws what has been added, in order, with what was understood all the same.
+    void throw_if_any(const Settings& understood, std::error_code unreadable = {});
 
   private:
     std::string file_;

@@ -3,6 +3,7 @@
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
+#include "quantity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,18 +65,22 @@ Fault assign_boolean(bool& value, std::string_view text) {
     return std::nullopt;
 }
 
-Fault assign_whole(const WholeRule& rule, std::int64_t standard, std::int64_t& value, std::string_view text) {
-    std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc::invalid_argument || rest != end) {
-        return quoted(text) + " is not a whole number";
+std::int64_t default_whole(const SettingRow& row) {
+    DefaultOwners defaults;
+    return value_at<std::int64_t>(row.slot(defaults.of(row.section)));
+}
+
+Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& value, std::string_view text) {
+    const auto parsed = parse_quantity(text, row.unit);
+    if (const auto* const fault = std::get_if<std::string>(&parsed)) {
+        return *fault;
     }
-    if (error == std::errc{} && number == 0 && rule.zero_is_default) {
-        value = standard;
+    const std::int64_t number = std::get<std::int64_t>(parsed);
+    if (number == 0 && rule.zero_is_default) {
+        value = default_whole(row);
         return std::nullopt;
     }
-    if (error != std::errc{} || number < rule.min || number > rule.max) {
+    if (number < rule.min || number > rule.max) {
         return quoted(text) + " is out of range";
     }
     value = number;
@@ -123,7 +128,7 @@ Fault assign_whole_list(const WholeListRule& rule, std::vector<std::int64_t>& va
     std::vector<std::int64_t> chosen;
     for (const std::string_view part : text.empty() ? std::vector<std::string_view>() : split(text)) {
         std::int64_t number = 0;
-        if (Fault fault = assign_whole({.min = rule.min, .max = rule.max}, 0, number, part)) {
+        if (Fault fault = assign_whole({}, {.min = rule.min, .max = rule.max}, number, part)) {
             return fault;
         }
         if (std::find(chosen.begin(), chosen.end(), number) != chosen.end()) {
@@ -144,7 +149,9 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
     };
     const bool begun =
         rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
-    if (!begun || std::any_of(text.begin(), text.end(), is_control)) {
+    const bool fits_a_line = without_blanks(text) == text && !text.ends_with('\\');
+    const bool is_none = text.empty() && rule.may_be_empty;
+    if (!is_none && (!begun || !fits_a_line || std::any_of(text.begin(), text.end(), is_control))) {
         return quoted(text) + " is not allowed";
     }
     value = text;
@@ -161,21 +168,15 @@ Fault assign_listen(const ListenSlot& slot, std::string_view text) {
     return std::nullopt;
 }
 
-std::int64_t default_whole(const SettingRow& row) {
-    DefaultOwners defaults;
-    return value_at<std::int64_t>(row.slot(defaults.of(row.section)));
-}
-
 }  // namespace
 
-std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text) {
+std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text,
+                                  Notation notation) {
     const SettingSlot slot = row.slot(owner);
     Fault fault = std::visit(
         Overloaded{
             [&](const BooleanRule&) { return assign_boolean(value_at<bool>(slot), text); },
-            [&](const WholeRule& rule) {
-                return assign_whole(rule, default_whole(row), value_at<std::int64_t>(slot), text);
-            },
+            [&](const WholeRule& rule) { return assign_whole(row, rule, value_at<std::int64_t>(slot), text); },
             [&](const RealRule& rule) { return assign_real(rule, value_at<double>(slot), text); },
             [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
             [&](const ListRule& rule) { return assign_list(rule, value_at<std::vector<std::string>>(slot), text); },
@@ -188,9 +189,23 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
             }},
         row.rule);
     if (fault) {
-        *fault += ", allowed: " + allowed_text(row);
+        *fault += ", allowed: " + allowed_text(row, notation);
     }
     return fault;
+}
+
+void reset(const SettingRow& row, const SettingOwner& owner) {
+    DefaultOwners defaults;
+    const SettingSlot from = row.slot(defaults.of(row.section));
+    std::visit(Overloaded{[&](const ListenSlot& to) {
+                              const ListenSlot& listen = std::get<ListenSlot>(from);
+                              *to.host = *listen.host;
+                              *to.port = *listen.port;
+                          },
+                          [&]<class Value>(Value* to) {
+                              *to = value_at<Value>(from);
+                          }},
+               row.slot(owner));
 }
 
 }  // namespace telegate

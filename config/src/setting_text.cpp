@@ -1,6 +1,7 @@
 #include "config/setting_row.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
+#include "quantity.hpp"
 
 #include <array>
 #include <charconv>
@@ -46,10 +47,15 @@ std::string slot_text(const SettingSlot& slot) {
                       slot);
 }
 
-std::string whole_rule_text(const SettingRow& row, const WholeRule& rule) {
+std::string whole_rule_text(const SettingRow& row, const WholeRule& rule, Notation notation) {
     const std::string range = number_text(rule.min) + " to " + number_text(rule.max);
-    const std::string unit = row.unit.empty() ? "" : " (" + std::string(row.unit) + ")";
     const std::string zero = rule.zero_is_default ? ", or 0 for the default " + default_text(row) : "";
+    const std::string_view units = unit_choices(row.unit);
+    if (notation == Notation::text && !units.empty()) {
+        return "a whole number of " + std::string(row.unit) + ", " + range + zero +
+               "; or with a unit of its own: " + std::string(units);
+    }
+    const std::string unit = row.unit.empty() ? "" : " (" + std::string(row.unit) + ")";
     return "a whole number without unit, " + range + unit + zero;
 }
 
@@ -81,17 +87,23 @@ std::string_view type_text(const SettingRow& row) noexcept {
         row.rule);
 }
 
-std::string allowed_text(const SettingRow& row) {
+std::string allowed_text(const SettingRow& row, Notation notation) {
+    const bool is_json = notation == Notation::json;
     return std::visit(
         Overloaded{
-            [](const BooleanRule&) -> std::string { return "yes, true, on, 1, no, false, off or 0"; },
-            [&](const WholeRule& rule) { return whole_rule_text(row, rule); },
+            [&](const BooleanRule&) -> std::string {
+                return is_json ? "true or false" : "yes, true, on, 1, no, false, off or 0";
+            },
+            [&](const WholeRule& rule) { return whole_rule_text(row, rule, notation); },
             [](const RealRule& rule) { return "a number, " + number_text(rule.min) + " to " + number_text(rule.max); },
             [](const ChoiceRule& rule) { return joined(rule.choices, ", "); },
-            [](const ListRule& rule) { return "one or more, separated by commas, of " + joined(rule.choices, ", "); },
-            [](const WholeListRule& rule) {
-                return "nothing, or whole numbers separated by commas, " + number_text(rule.min) + " to " +
-                       number_text(rule.max);
+            [&](const ListRule& rule) {
+                return (is_json ? "an array of one or more of " : "one or more, separated by commas, of ") +
+                       joined(rule.choices, ", ");
+            },
+            [&](const WholeListRule& rule) {
+                return (is_json ? "an array of whole numbers, " : "nothing, or whole numbers separated by commas, ") +
+                       number_text(rule.min) + " to " + number_text(rule.max);
             },
             [](const TextRule& rule) { return std::string(rule.allowed); },
             [](const ListenRule&) -> std::string {
@@ -101,11 +113,17 @@ std::string allowed_text(const SettingRow& row) {
         row.rule);
 }
 
-std::string value_text(const SettingRow& row, const SettingOwner& owner) {
+bool is_list(const SettingRow& row) noexcept {
+    return std::holds_alternative<ListRule>(row.rule) || std::holds_alternative<WholeListRule>(row.rule);
+}
+
+bool is_unset(const SettingRow& row, const SettingOwner& owner) {
     DefaultOwners defaults;
-    const std::string text = slot_text(row.slot(owner));
-    const bool is_unset = !row.unset.empty() && text == slot_text(row.slot(defaults.of(row.section)));
-    return is_unset ? std::string(row.unset) : text;
+    return !row.unset.empty() && slot_text(row.slot(owner)) == slot_text(row.slot(defaults.of(row.section)));
+}
+
+std::string value_text(const SettingRow& row, const SettingOwner& owner) {
+    return is_unset(row, owner) ? std::string(row.unset) : slot_text(row.slot(owner));
 }
 
 std::string default_text(const SettingRow& row) {

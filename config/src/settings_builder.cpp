@@ -2,9 +2,12 @@
 
 #include "config/nearest_name.hpp"
 #include "config/settings_table.hpp"
+#include "name_advice.hpp"
+#include "section_groups.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,243 +15,234 @@
 namespace telegate {
 namespace {
 
-using Lines = std::map<std::string_view, std::size_t>;  // where a key was first given
+using Places = std::map<std::string_view, SettingsPlace>;       // by key
+using Entries = std::map<std::string_view, const GivenEntry*>;  // by key, the first that gave it
 
-/// A section on its way into the struct that it fills.
-struct Target {
-    const IniSection& section;
-    std::string_view kind;    // as in the table
-    std::string_view driver;  // of a device; "" when it is missing or unknown: then keys of every driver are accepted
-    SettingOwner owner;
-    Lines& given;
+/// What one source has given to a list so far.
+struct List {
+    std::string text;
+    const GivenEntry* emptied_by = nullptr;  // when that came last
 };
 
-bool is_instance_name(std::string_view name) noexcept {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-    };
-    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
-}
-
-std::string heading(const SectionRow& row) {
-    return "[" + std::string(row.name) + (row.named() ? " \"NAME\"]" : "]");
-}
-
-std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& names) {
-    if (const std::string_view near = nearest_name(text, names); !near.empty()) {
-        return ", did you mean " + std::string(near) + "?";
-    }
-    std::string list;
-    for (const std::string_view name : names) {
-        list += (list.empty() ? "" : ", ") + std::string(name);
-    }
-    return ", allowed: " + list;
-}
-
-std::vector<std::string_view> known_keys(const Target& target) {
-    std::vector<std::string_view> keys;
-    for (const SettingRow& row : settings_table()) {
-        const bool fits = row.driver.empty() || target.driver.empty() || row.driver == target.driver;
-        if (row.section == target.kind && fits) {
-            keys.push_back(row.key);
+/// The driver that a device names last; "" when that is none or one that does not exist.
+std::string_view driver_of(const SectionGroup& group) {
+    const SettingRow* const row = find_setting(group.row->name, "driver");
+    std::string_view driver;
+    for (const SectionGroup::Piece& piece : group.pieces) {
+        for (const GivenEntry& entry : piece.section->entries) {
+            DeviceSettings device;
+            if (entry.key == "driver" && row != nullptr) {
+                driver = assign(*row, &device, entry.value) ? std::string_view() : std::string_view(entry.value);
+            }
         }
     }
-    return keys;
+    return driver;
 }
 
-template <class Condition>
-const SettingRow* find_row(Condition condition) {
-    const auto rows = settings_table();
-    const auto found = std::find_if(rows.begin(), rows.end(), condition);
-    return found == rows.end() ? nullptr : &*found;
-}
-
-/// Why `key` has no place in the section of `target`, and what has.
-std::string misplaced_text(const Target& target, std::string_view key) {
-    const auto is_key = [&](const SettingRow& row) {
-        return row.key == key;
-    };
-    const auto is_key_here = [&](const SettingRow& row) {
-        return row.key == key && row.section == target.kind;
-    };
-    if (const SettingRow* const row = find_row(is_key_here)) {
-        return "is a setting of the driver " + std::string(row->driver) + ", but the driver of this device is " +
-               std::string(target.driver);
-    }
-    const std::string unknown = "is not a setting of " + target.section.title();
-    if (const SettingRow* const row = find_row(is_key)) {
-        return unknown + ", it belongs in " + heading(*find_section(row->section));
-    }
-    return unknown + did_you_mean(key, known_keys(target));
-}
-
-/// The row for a key of `target`; nullptr when the key has no place there.
-const SettingRow* row_for(const Target& target, std::string_view key) {
-    if (const SettingRow* const row = find_setting(target.kind, key, target.driver)) {
-        return row;
-    }
-    return find_row(
-        [&](const SettingRow& row) { return target.driver.empty() && row.section == target.kind && row.key == key; });
-}
-
-/// The driver that a device names; "" when it names none or one that does not exist.
-std::string_view driver_of(const IniSection& section) {
-    const SettingRow* const row = find_setting("device", "driver");
-    DeviceSettings device;
-    for (const IniEntry& entry : section.entries) {
-        if (entry.key == "driver" && row != nullptr && !assign(*row, &device, entry.value)) {
-            return entry.value;
-        }
-    }
-    return {};
-}
-
-class SettingsBuilder {
+/// Fills one struct with what the sources give to one section.
+///
+/// Threads: one.
+/// Limits:  a place per key of the table.
+/// Failure: tells the problems; nothing else can fail.
+class SectionFill {
   public:
-    explicit SettingsBuilder(ProblemList& problems) : problems_(problems) {}
+    SectionFill(const SectionGroup& group, SettingOwner owner, Notation notation, ProblemList& problems)
+        : group_(group), owner_(owner), driver_(driver_of(group)), notation_(notation), problems_(problems) {}
 
-    void add(const IniSection& section) {
-        if (section.kind.empty()) {
-            fill({section, "gateway", "", &settings_, given_["gateway"]});
-        } else if (const SectionRow* const row = find_section(section.kind); row == nullptr) {
-            complain_unknown(section);
-        } else if (row->named()) {
-            add_named(section, *row);
-        } else {
-            add_single(section, *row);
+    void take(const std::vector<SettingsSource>& sources) {
+        const auto& pieces = group_.pieces;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            const SettingsSource& source = sources[pieces[i].source];
+            take(source, *pieces[i].section);
+            if (i + 1 == pieces.size() || pieces[i + 1].source != pieces[i].source) {
+                end_source();
+            }
         }
     }
 
-    [[nodiscard]] Settings take() {
-        if (const Lines& lines = given_["sampling"]; lines.contains("cpu_affinity")) {
-            settings_.cpu_affinity_place = place(lines.at("cpu_affinity"));
+    void require_all() {
+        const GivenSection& first = *group_.pieces.front().section;
+        for (const SettingRow& row : settings_table()) {
+            const bool is_ours = row.section == group_.row->name && (row.driver.empty() || row.driver == driver_);
+            if (is_ours && row.required && !given_.contains(row.key)) {
+                problems_.add(first.place, first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
+                              "is missing in " + first.title() + ", allowed: " + allowed_text(row, notation_));
+            }
         }
-        return std::move(settings_);
     }
+
+    /// Where each value that holds was given.
+    [[nodiscard]] const Places& origins() const noexcept { return origins_; }
 
   private:
-    void complain_unknown(const IniSection& section) {
-        std::vector<std::string_view> names;
-        for (const SectionRow& row : section_table()) {
-            names.push_back(row.name);
-        }
-        problems_.add(section.line, "",
-                      section.title() + " is not a known section" + did_you_mean(section.kind, names));
-    }
-
-    void add_single(const IniSection& section, const SectionRow& row) {
-        if (section.name) {
-            problems_.add(section.line, "", section.title() + " must not have a name, allowed: " + heading(row));
-        }
-        (void)is_first(section, row.name);
-        fill({section, row.name, "", &settings_, given_[row.name]});
-    }
-
-    /// A section that is refused is still checked, so that all its problems show at once.
-    void add_named(const IniSection& section, const SectionRow& row) {
-        if (!is_name_good(section, row) || !is_first(section, section.title()) || !has_room(section, row)) {
-            check_only(section, row);
-        } else if (row.name == "publish") {
-            PublishSettings& publish = settings_.publish.emplace_back();
-            publish.name = *section.name;
-            const Lines lines = fill_instance(section, row, &publish);
-            publish.place = place(lines.contains("endpoint") ? lines.at("endpoint") : section.line);
-        } else {
-            DeviceSettings& device = settings_.devices.emplace_back();
-            device.name = *section.name;
-            device.place = place(section.line);
-            fill_instance(section, row, &device);
-        }
-    }
-
-    SettingsPlace place(std::size_t line) const { return {problems_.file(), line}; }
-
-    /// Returns where each key stands.
-    Lines fill_instance(const IniSection& section, const SectionRow& row, SettingOwner owner) {
-        Lines given;
-        fill({section, row.name, row.name == "device" ? driver_of(section) : "", owner, given});
-        for (const SettingRow& setting : settings_table()) {
-            if (setting.section == row.name && setting.required && !given.contains(setting.key)) {
-                problems_.add(section.line, setting.key,
-                              "is missing in " + section.title() + ", allowed: " + allowed_text(setting));
-            }
-            if (setting.section == row.name && given.contains(setting.key) && given.contains(setting.excludes)) {
-                problems_.add(given.at(setting.key), setting.key,
-                              "stands beside " + std::string(setting.excludes) + ", allowed: one of the two");
-            }
-        }
-        return given;
-    }
-
-    void check_only(const IniSection& section, const SectionRow& row) {
-        DefaultOwners scratch;
-        Lines given;
-        fill({section, row.name, row.name == "device" ? driver_of(section) : "", scratch.of(row.name), given});
-    }
-
-    bool is_name_good(const IniSection& section, const SectionRow& row) {
-        if (!section.name) {
-            problems_.add(section.line, "", section.title() + " has no name, allowed: " + heading(row));
-        } else if (!is_instance_name(*section.name)) {
-            problems_.add(section.line, "",
-                          section.title() + " has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -");
-        } else {
-            return true;
-        }
-        return false;
-    }
-
-    bool is_first(const IniSection& section, std::string_view identity) {
-        const auto [found, is_new] = section_lines_.try_emplace(std::string(identity), section.line);
-        if (!is_new) {
-            problems_.add(section.line, "",
-                          section.title() + " is there twice, first in line " + std::to_string(found->second));
-        }
-        return is_new;
-    }
-
-    bool has_room(const IniSection& section, const SectionRow& row) {
-        const std::size_t number = ++counts_[row.name];
-        if (number == row.count_max + 1) {
-            problems_.add(section.line, "",
-                          section.title() + " is one too many, allowed are at most " + std::to_string(row.count_max) +
-                              " sections " + heading(row));
-        }
-        return number <= row.count_max;
-    }
-
-    void fill(const Target& target) {
-        for (const IniEntry& entry : target.section.entries) {
-            const SettingRow* const row = row_for(target, entry.key);
+    void take(const SettingsSource& source, const GivenSection& section) {
+        for (const GivenEntry& entry : section.entries) {
+            const SettingRow* const row = row_for(group_.row->name, driver_, entry.key);
             if (row == nullptr) {
-                problems_.add(entry.line, printable(entry.key), misplaced_text(target, entry.key));
+                problems_.add(entry.place, entry.shown,
+                              misplaced_text({group_.row->name, driver_, entry.key, section.title()}));
                 continue;
             }
-            const auto [found, is_new] = target.given.try_emplace(row->key, entry.line);
-            if (!is_new) {
-                problems_.add(entry.line, entry.key, "is there twice, first in line " + std::to_string(found->second));
+            const auto [found, is_new] = given_here_.try_emplace(row->key, &entry);
+            if (!is_new && !is_list(*row) && !source.last_wins) {
+                problems_.add(entry.place, entry.shown,
+                              "is there twice, first in line " + std::to_string(found->second->place.line));
             }
-            if (const std::optional<std::string> fault = assign(*row, target.owner, entry.value)) {
-                problems_.add(entry.line, entry.key, *fault);
-            }
+            store(*row, entry);
         }
     }
 
+    void store(const SettingRow& row, const GivenEntry& entry) {
+        if (!is_list(row) || !entry.fault.empty()) {
+            assign_or_complain(row, entry, entry.value);
+            return;
+        }
+        List& list = lists_[row.key];
+        list.emptied_by = entry.value.empty() ? &entry : nullptr;
+        const std::string text = (list.text.empty() || entry.value.empty() ? "" : list.text + ", ") + entry.value;
+        if (entry.value.empty() || assign_or_complain(row, entry, text)) {
+            list.text = text;
+        }
+    }
+
+    bool assign_or_complain(const SettingRow& row, const GivenEntry& entry, std::string_view text) {
+        const std::optional<std::string> fault = entry.fault.empty()
+                                                     ? assign(row, owner_, text, notation_)
+                                                     : entry.fault + ", allowed: " + allowed_text(row, notation_);
+        if (fault) {
+            problems_.add(entry.place, entry.shown, *fault);
+            return false;
+        }
+        origins_.insert_or_assign(row.key, entry.place);
+        return true;
+    }
+
+    void end_source() {
+        for (const auto& [key, list] : lists_) {
+            if (list.emptied_by != nullptr) {
+                assign_or_complain(*row_for(group_.row->name, driver_, key), *list.emptied_by, "");
+            }
+        }
+        for (const SettingRow& row : settings_table()) {
+            if (row.section == group_.row->name && !row.excludes.empty()) {
+                settle(row, *row_for(row.section, row.driver, row.excludes));
+            }
+        }
+        given_.merge(given_here_);
+        given_here_.clear();
+        lists_.clear();
+    }
+
+    /// Of two settings that exclude each other, the one from the later source holds.
+    void settle(const SettingRow& row, const SettingRow& other) {
+        const auto given = given_here_.find(row.key);
+        const bool other_given = given_here_.contains(other.key);
+        if (given != given_here_.end() && other_given) {
+            problems_.add(given->second->place, given->second->shown,
+                          "stands beside " + std::string(other.key) + ", allowed: one of the two");
+        } else if (given != given_here_.end()) {
+            reset(other, owner_);
+            origins_.erase(other.key);
+        } else if (other_given) {
+            reset(row, owner_);
+            origins_.erase(row.key);
+        }
+    }
+
+    const SectionGroup& group_;
+    SettingOwner owner_;
+    std::string_view driver_;  // of a device
+    Notation notation_;
     ProblemList& problems_;
-    Settings settings_;
-    std::map<std::string_view, Lines> given_;           // by section that has no name
-    std::map<std::string, std::size_t> section_lines_;  // where a section first stood
-    std::map<std::string_view, std::size_t> counts_;    // named sections so far
+    Entries given_;
+    Places origins_;
+    // Of the source that is being taken:
+    Entries given_here_;
+    std::map<std::string_view, List> lists_;
+};
+
+/// Gives all groups their place in a Settings value.
+///
+/// Threads: one.
+/// Limits:  as many sections as the table allows; the others are only checked.
+/// Failure: tells the problems; nothing else can fail.
+class SettingsBuilder {
+  public:
+    SettingsBuilder(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems)
+        : sources_(sources), notation_(notation), problems_(problems) {}
+
+    void add(const SectionGroup& group) {
+        if (group.refused) {
+            DefaultOwners scratch;
+            SectionFill(group, scratch.of(group.row->name), notation_, problems_).take(sources_);
+            return;
+        }
+        SectionFill fill(group, owner_of(group), notation_, problems_);
+        fill.take(sources_);
+        fill.require_all();
+        for (const auto& [key, place] : fill.origins()) {
+            loaded_.origins.given.insert_or_assign({std::string(group.row->name), group.name, std::string(key)}, place);
+        }
+        keep_place(group, fill.origins());
+    }
+
+    LoadedSettings take() { return std::move(loaded_); }
+
+  private:
+    SettingOwner owner_of(const SectionGroup& group) {
+        Settings& settings = loaded_.settings;
+        if (group.row->name == "publish") {
+            settings.publish.emplace_back().name = group.name;
+            return &settings.publish.back();
+        }
+        if (group.row->name == "device") {
+            settings.devices.emplace_back().name = group.name;
+            return &settings.devices.back();
+        }
+        return &settings;
+    }
+
+    /// For what only shows when the values are used.
+    void keep_place(const SectionGroup& group, const Places& origins) {
+        const auto place_of = [&](std::string_view key) {
+            const auto found = origins.find(key);
+            return found == origins.end() ? group.pieces.front().section->place : found->second;
+        };
+        Settings& settings = loaded_.settings;
+        if (group.row->name == "publish") {
+            settings.publish.back().place = place_of("endpoint");
+        } else if (group.row->name == "device") {
+            settings.devices.back().place = group.pieces.front().section->place;
+        } else if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {
+            settings.cpu_affinity_place = place_of("cpu_affinity");
+        }
+    }
+
+    const std::vector<SettingsSource>& sources_;
+    Notation notation_;
+    ProblemList& problems_;
+    LoadedSettings loaded_;
 };
 
 }  // namespace
 
-Settings build_settings(const std::vector<IniSection>& sections, ProblemList& problems) {
-    SettingsBuilder builder(problems);
-    for (const IniSection& section : sections) {
-        builder.add(section);
+LoadedSettings build_settings(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems) {
+    SettingsBuilder builder(sources, notation, problems);
+    for (const SectionGroup& group : group_sections(sources, problems)) {
+        builder.add(group);
     }
     return builder.take();
+}
+
+LoadedSettings settings_from(const std::vector<SettingsSource>& sources, std::vector<SettingsProblem> found,
+                             Notation notation) {
+    ProblemList problems("");
+    for (SettingsProblem& problem : found) {
+        problems.add(std::move(problem));
+    }
+    LoadedSettings loaded = build_settings(sources, notation, problems);
+    problems.throw_if_any(loaded.settings);
+    return loaded;
 }
 
 }  // namespace telegate

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,14 +16,18 @@ constexpr const char* program = "gateway_app";
 constexpr const char* example = "gateway_app --config /etc/telegate/gateway.ini";
 
 std::string footer() {
-    return std::string("Exit codes:\n") +
-           "  0   stopped as asked, or the settings passed --check\n"
-           "  64  the command line is wrong\n"
-           "  69  an address or the log file cannot be had, for example because the address is taken\n"
-           "  70  an internal error\n"
-           "  71  the system is out of something, such as descriptors\n"
-           "  78  the settings file is missing or wrong; each problem is shown as file:line: key: ...\n\n"
-           "Example:\n  " +
+    return std::string(
+               "Settings: defaults, then the file, DIR/*.ini, variables TELEGATE_SECTION_KEY, --set; the last wins.\n\n"
+               "Exit codes:\n"
+               "  0   stopped as asked, or the settings have no problem\n"
+               "  64  the command line is wrong\n"
+               "  66  a settings file is missing or cannot be read\n"
+               "  69  an address or the log file cannot be had, for example because the address is taken\n"
+               "  70  an internal error\n"
+               "  71  the system is out of something, such as descriptors\n"
+               "  77  the system does not permit it to this user\n"
+               "  78  the settings have problems; each is shown as file:line: key: ...\n\n"
+               "Example:\n  ") +
            example;
 }
 
@@ -42,22 +47,83 @@ std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
     return arguments;
 }
 
-}  // namespace
-
-ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
+/// What CLI11 fills.
+struct Options {
     CommandLine line;
-    CLI::App app("Telegate, a telemetry gateway: samples devices and publishes to any ZeroMQ subscriber.", program);
+    bool check = false;
+    std::string print;  // "" when not asked for
+    std::string output;
+    std::string log_format;
+};
+
+void add_options(CLI::App& app, Options& options) {
+    SettingsSources& sources = options.line.sources;
     app.footer(footer());
     app.set_version_flag("--version", "telegate " TELEGATE_VERSION, "Print the version and leave");
     app.set_help_flag("-h,--help", "Print this and leave");
-    app.add_option("-c,--config", line.config_path, "The settings file; needed")->type_name("FILE");
-    app.add_flag("--check,--test", line.check, "Check the settings file and leave");
-    const CLI::Option* const level =
-        app.add_option("--log-level", line.log_level, "One of " + log_level_choices() + "; wins over the file")
-            ->type_name("LEVEL");
-    app.add_option("--log-format", line.log_format, "text or json; wins over the file")
+    app.add_option("-c,--config", sources.file, "The settings file; needed to run")->type_name("FILE");
+    app.add_option("--config-dir", sources.drop_in_folder,
+                   "Where more settings files are; conf.d beside FILE if not given")
+        ->type_name("DIR");
+    app.add_option("--set", sources.assignments, "One setting, SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE; repeatable")
+        ->type_name("ASSIGNMENT")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--log-level", sources.log_level, "One of " + log_level_choices() + "; wins over all else")
+        ->type_name("LEVEL");
+    app.add_option("--log-format", options.log_format, "text or json; the same as --set log.format=FORMAT")
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
+    app.add_flag("--check,--test", options.check, "Check the settings as a start would and leave");
+    app.add_flag("--print-config{text}", options.print,
+                 "Print every setting with where it was given and leave; =ini: as a file with explanations; =json");
+    app.add_option("--output", options.output, "How --check and --print-config answer: text or json")
+        ->type_name("FORMAT");
+}
+
+/// What is wrong with a command line that CLI11 has taken; "" when nothing is.
+std::string fault_of(const CLI::App& app, const Options& options) {
+    const SettingsSources& sources = options.line.sources;
+    const bool prints = !options.print.empty();
+    if (options.check && prints) {
+        return "--check and --print-config: allowed is one of the two";
+    }
+    if (prints && options.print != "text" && options.print != "ini" && options.print != "json") {
+        return "--print-config: \"" + options.print + "\" is not a format, allowed: text, ini, json";
+    }
+    if (app.count("--output") > 0 && options.output != "text" && options.output != "json") {
+        return "--output: \"" + options.output + "\" is not a format, allowed: text, json";
+    }
+    if (app.count("--output") > 0 && !options.check && options.print != "text") {
+        return "--output belongs to --check, or to --print-config without a format of its own";
+    }
+    if (sources.file.empty() && (!prints || app.count("--config") > 0)) {
+        return "--config FILE is needed: the gateway does not start on settings that nobody gave";
+    }
+    if (app.count("--log-level") > 0 && !is_log_level(sources.log_level)) {
+        return "--log-level: \"" + sources.log_level + "\" is not a log level, allowed: " + log_level_choices();
+    }
+    return "";
+}
+
+/// The variables that may be settings.
+std::vector<std::pair<std::string, std::string>> settings_variables(const char* const* environment) {
+    std::vector<std::pair<std::string, std::string>> variables;
+    for (; *environment != nullptr; ++environment) {
+        const std::string_view variable = *environment;
+        if (const std::size_t sign = variable.find('='); variable.starts_with("TELEGATE_") && sign < variable.size()) {
+            variables.emplace_back(variable.substr(0, sign), variable.substr(sign + 1));
+        }
+    }
+    return variables;
+}
+
+}  // namespace
+
+ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment) {
+    Options options;
+    CLI::App app("Telegate, a telemetry gateway: samples devices and publishes to any ZeroMQ subscriber.", program);
+    add_options(app, options);
     try {
         app.parse(reversed_arguments(argc, argv));
     } catch (const CLI::CallForHelp&) {
@@ -67,12 +133,16 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     } catch (const CLI::ParseError& error) {
         return refuse(error.what());
     }
-    if (line.config_path.empty()) {
-        return refuse("--config FILE is needed: the gateway does not start on settings that nobody gave");
+    if (const std::string fault = fault_of(app, options); !fault.empty()) {
+        return refuse(fault);
     }
-    if (level->count() > 0 && !is_log_level(line.log_level)) {
-        return refuse("--log-level: \"" + line.log_level + "\" is not a log level, allowed: " + log_level_choices());
+    CommandLine& line = options.line;
+    if (!options.log_format.empty()) {
+        line.sources.assignments.push_back("log.format=" + options.log_format);
     }
+    line.sources.environment = settings_variables(environment);
+    line.purpose = options.check ? Purpose::check : options.print.empty() ? Purpose::run : Purpose::print;
+    line.format = !options.output.empty() ? options.output : options.print.empty() ? "text" : options.print;
     return {.command_line = std::move(line), .exit_code = std::nullopt, .output = ""};
 }
 

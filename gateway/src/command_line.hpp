@@ -1,17 +1,21 @@
 #pragma once
 
+#include "config/settings_sources.hpp"
 #include "exit_code.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace telegate {
 
+/// What the program is to do with its settings.
+enum class Purpose : std::uint8_t { run, check, print };
+
 struct CommandLine {
-    std::string config_path;  // "" when not given
-    bool check = false;       // check the settings and stop
-    std::string log_level;    // "" when not given
-    std::string log_format;   // "" when not given
+    SettingsSources sources;
+    Purpose purpose = Purpose::run;
+    std::string format = "text";  // of what is printed: "text", "ini" or "json"
 };
 
 /// What main() does next: go on with `command_line`, or print and leave with `exit_code`.
@@ -21,8 +25,9 @@ struct ParsedCommandLine {
     std::string output;  // to stdout when the code is 0, else to stderr
 };
 
-/// Parses --config/-c FILE, --check (alias --test), --log-level LEVEL, --log-format FORMAT, --version, --help/-h. Exit
-/// code 64 on anything else.
-[[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv);
+/// Parses --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL, --log-format FORMAT, --check (alias --test),
+/// --print-config[=text|ini|json], --output text|json, --version, --help/-h. Exit code 64 on anything else.
+/// Takes the variables that may be settings from `environment`, which ends with a null pointer.
+[[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment);
 
 }  // namespace telegate

@@ -1,14 +1,16 @@
 #include "activated_sockets.hpp"
 #include "command_line.hpp"
-#include "config/load.hpp"
-#include "exit_code.hpp"
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
 #include "service.hpp"
 #include "service_notify.hpp"
+#include "settings_answer.hpp"
 #include "signals.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <system_error>
@@ -17,25 +19,23 @@ namespace {
 
 using namespace telegate;
 
+int answer(const CommandLine& command_line) {
+    const SettingsAnswer answer = answer_settings(command_line);
+    std::cout << answer.output;
+    std::cerr << answer.errors;
+    return answer.exit_code;
+}
+
 int run(const CommandLine& command_line, Signals& signals) {
-    auto [settings, plan] = load_plan(command_line.config_path);
-    if (!command_line.log_level.empty()) {
-        override_log_level(settings, command_line.log_level, "--log-level");
-    }
-    if (!command_line.log_format.empty()) {
-        settings.log_format = command_line.log_format;
-    }
-    if (command_line.check) {
-        std::cout << command_line.config_path << ": no problems found\n";
-        return exit_code::ok;
-    }
-    Log log(log_options(settings));
+    LoadedPlan loaded = load_plan(command_line.sources);
+    Log log(log_options(loaded.settings));
+    std::for_each(loaded.warnings.begin(), loaded.warnings.end(), [&](const auto& text) { log.warn(text); });
     ServiceNotify notify(log);
     {
         ActivatedSockets sockets(log);
-        hand_over(sockets, plan);
+        hand_over(sockets, loaded.plan);
     }
-    Gateway gateway(settings, std::move(plan), log);
+    Gateway gateway(loaded.settings, std::move(loaded.plan), log);
     gateway.start();
     Service service(gateway, signals, log, [&log] { log.info("SIGHUP ignored: settings are read at start only"); });
     service.run(notify);
@@ -48,15 +48,16 @@ int run(const CommandLine& command_line, Signals& signals) {
 int main(int argc, char** argv) {
     try {
         Signals signals;  // before all else, so that an early one waits instead of killing
-        const ParsedCommandLine parsed = parse_command_line(argc, argv);
+        const ParsedCommandLine parsed = parse_command_line(argc, argv, environ);
         if (parsed.exit_code) {
             (*parsed.exit_code == exit_code::ok ? std::cout : std::cerr) << parsed.output;
             return *parsed.exit_code;
         }
-        return run(parsed.command_line, signals);
+        return parsed.command_line.purpose == Purpose::run ? run(parsed.command_line, signals)
+                                                           : answer(parsed.command_line);
     } catch (const SettingsError& error) {
         std::cerr << error.what() << '\n';
-        return exit_code::config;
+        return exit_code::of_settings(error);
     } catch (const std::system_error& error) {
         std::cerr << "telegate: cannot start: " << error.what() << '\n';
         return exit_code::of_start(error.code());

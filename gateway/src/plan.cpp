@@ -150,12 +150,18 @@ Plan make_plan(const Settings& settings) {
     return plan;
 }
 
-LoadedPlan load_plan(const std::string& path) {
+LoadedPlan load_plan(const SettingsSources& sources) {
     std::vector<SettingsProblem> problems;
     LoadedPlan loaded;
     try {
-        loaded.settings = load_settings(path);
+        LoadedSettings read = load_settings(sources);
+        loaded.settings = std::move(read.settings);
+        loaded.origins = std::move(read.origins);
+        loaded.warnings = std::move(read.warnings);
     } catch (const SettingsError& error) {
+        if (error.unreadable()) {
+            throw;
+        }
         problems = error.problems();
         loaded.settings = error.understood();
     }
@@ -165,9 +171,7 @@ LoadedPlan load_plan(const std::string& path) {
         problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     }
     if (!problems.empty()) {
-        std::stable_sort(problems.begin(), problems.end(), [](const SettingsProblem& a, const SettingsProblem& b) {
-            return a.line - 1 < b.line - 1;  // line 0 means none, and comes last
-        });
+        sort_problems(problems, sources.file);
         throw SettingsError(std::move(problems));
     }
     return loaded;

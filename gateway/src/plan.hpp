@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/load.hpp"
+#include "config/settings_sources.hpp"
 #include "core/bounded_queue.hpp"
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
@@ -39,10 +40,12 @@ struct Plan {
 struct LoadedPlan {
     Settings settings;
     Plan plan;
+    SettingOrigins origins;
+    std::vector<std::string> warnings;  // of load_settings()
 };
 
-/// Reads a settings file and plans it. Throws SettingsError with the problems of the text and of the plan together.
+/// Reads settings and plans them. Throws SettingsError with the problems of the texts and of the plan together.
 /// Both --check and start run it.
-[[nodiscard]] LoadedPlan load_plan(const std::string& path);
+[[nodiscard]] LoadedPlan load_plan(const SettingsSources& sources);
 
 }  // namespace telegate

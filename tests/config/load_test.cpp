@@ -78,24 +78,6 @@ TEST_CASE("a problem without line or key leaves them out of its text", "[config]
     CHECK(SettingsProblem{.file = "f", .line = 0, .key = "", .what = "w"}.text() == "f: w");
 }
 
-TEST_CASE("a log level from the command line wins over the file", "[config][load]") {
-    Settings settings = parse_settings("log_level = warn", "t.ini");
-    override_log_level(settings, "trace", "--log-level");
-    CHECK(settings.log_level == "trace");
-}
-
-TEST_CASE("a log level that does not exist is refused and changes nothing", "[config][load]") {
-    Settings settings;
-    std::string text;
-    try {
-        override_log_level(settings, "loud", "--log-level");
-    } catch (const SettingsError& error) {
-        text = error.what();
-    }
-    CHECK(text == "command line: --log-level: \"loud\" is not a choice, allowed: trace, debug, info, warn, error, off");
-    CHECK(settings.log_level == "info");
-}
-
 TEST_CASE("the log levels are those of the settings table", "[config][load]") {
     CHECK(log_level_choices() == "trace, debug, info, warn, error, off");
     CHECK(is_log_level("off"));

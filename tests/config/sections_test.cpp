@@ -29,7 +29,7 @@ std::string endpoints(int count) {
 
 TEST_CASE("all problems are told at once, in order of line", "[config][problems]") {
     const std::vector<std::string> problems = problems_of(
-        "queue_size = x\nlog_levle = info\n[devise \"a\"]\n[device \"b\"]\ninterval_ms = 100 ms\nnonsense\n");
+        "queue_size = x\nlog_levle = info\n[devise \"a\"]\n[device \"b\"]\ninterval_ms = 100 sm\nnonsense\n");
     REQUIRE(problems.size() == 6);
     CHECK(has(problems[0], "t.ini:1: queue_size: "));
     CHECK(has(problems[1], "t.ini:2: log_levle: "));

@@ -121,3 +121,54 @@ TEST_CASE("a setting of a driver is found with that driver only", "[config][tabl
     CHECK(find_setting("device", "autostart", "host") == find_setting("device", "autostart"));
     CHECK(find_setting("queue", "autostart") == nullptr);
 }
+
+TEST_CASE("a text fits a line of a file", "[config][table]") {
+    const SettingRow& row = *find_setting("device", "proc_root", "host");
+    DefaultOwners owners;
+    const auto [text, good] = GENERATE(table<std::string, bool>({{"/a b", true},
+                                                                 {"a#;\"", true},
+                                                                 {"/a\\b", true},
+                                                                 {" /a", false},
+                                                                 {"/a\t", false},
+                                                                 {"/a\\", false},
+                                                                 {"/a\n", false},
+                                                                 {"", false}}));
+    CAPTURE(text);
+    CHECK(assign(row, owners.of(row.section), text).has_value() == !good);
+}
+
+TEST_CASE("a text may be nothing where its rule says so", "[config][table]") {
+    SettingRow row = *find_setting("device", "proc_root", "host");
+    row.rule = TextRule{.prefixes = {}, .allowed = "a path, or nothing", .may_be_empty = true};
+    DefaultOwners owners;
+    CHECK(assign(row, owners.of(row.section), "") == std::nullopt);
+    CHECK(value_text(row, owners.of(row.section)).empty());
+    CHECK(assign(row, owners.of(row.section), " ").has_value());
+}
+
+TEST_CASE("a setting takes its default back", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        DefaultOwners owners;
+        if (!row.required) {
+            const auto* const listen = std::get_if<ListenRule>(&row.rule);
+            const std::string other = listen != nullptr ? "[::1]:1" : default_text(row);
+            (void)assign(row, owners.of(row.section), other);
+            reset(row, owners.of(row.section));
+            CHECK(value_text(row, owners.of(row.section)) == default_text(row));
+        }
+    });
+    Settings settings;
+    settings.cpu_affinity = {1};
+    reset(*find_setting("sampling", "cpu_affinity"), &settings);
+    CHECK(settings.cpu_affinity.empty());
+}
+
+TEST_CASE("what is allowed in JSON speaks of JSON", "[config][table]") {
+    const auto allowed = [](std::string_view section, std::string_view key) {
+        return allowed_text(*find_setting(section, key, "simulated"), Notation::json);
+    };
+    CHECK(allowed("device", "autostart") == "true or false");
+    CHECK(allowed("device", "interval_ms") == "a whole number without unit, 1 to 3600000 (ms)");
+    CHECK(allowed("sampling", "cpu_affinity") == "an array of whole numbers, 0 to 1023");
+    CHECK(allowed("queue", "policy") == "drop_oldest, drop_newest, block");
+}

@@ -1,4 +1,5 @@
 #include "config/problems.hpp"
+#include "quantity.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;
@@ -44,12 +45,85 @@ TEST_CASE("whole numbers are accepted within their range only", "[config]") {
     CHECK(has(problem_of(line), "is out of range") == !good);
 }
 
-TEST_CASE("a whole number is digits and nothing else", "[config]") {
-    const auto* const text = GENERATE("", "x", "100 ms", "100ms", "1.5", "1e3", "+5", "0x10", "\"5\"", "5,", "--5");
+TEST_CASE("a whole number that has no unit is digits and nothing else", "[config]") {
+    const auto* const text = GENERATE("", "x", "100 ms", "64KiB", "1.5", "1e3", "+5", "0x10", "\"5\"", "5,", "--5");
     CAPTURE(text);
-    CHECK(problem_of(std::string("sampling_interval_ms = ") + text) ==
-          "t.ini:1: sampling_interval_ms: \"" + std::string(text) +
-              "\" is not a whole number, allowed: a whole number without unit, 1 to 3600000 (ms)");
+    CHECK(problem_of(std::string("queue_size = ") + text) ==
+          "t.ini:1: queue_size: \"" + std::string(text) +
+              "\" is not a whole number, allowed: a whole number without unit, 1 to 1048576 (samples), or 0 for the "
+              "default 1024");
+}
+
+TEST_CASE("a time may have a unit", "[config][units]") {
+    const auto [text, ms] = GENERATE(table<std::string, std::int64_t>({{"250", 250},
+                                                                       {"250ms", 250},
+                                                                       {"250 ms", 250},
+                                                                       {"2000us", 2},
+                                                                       {"1.5s", 1'500},
+                                                                       {"0.001s", 1},
+                                                                       {"2m", 120'000},
+                                                                       {"2min", 120'000},
+                                                                       {"1m30s", 90'000},
+                                                                       {"1m 30s", 90'000},
+                                                                       {"1h", 3'600'000},
+                                                                       {"0.5h", 1'800'000}}));
+    CAPTURE(text);
+    CHECK(parse("sampling_interval_ms = " + text).sampling_interval_ms == ms);
+}
+
+TEST_CASE("a time that its setting cannot hold exactly is refused", "[config][units]") {
+    const auto [text, fault] =
+        GENERATE(table<std::string, std::string>({{"250us", "is not a whole number of ms"},
+                                                  {"1.5", "is not a whole number of ms"},
+                                                  {"1.2345s", "is not a whole number of ms"},
+                                                  {"1s250us", "is not a whole number of ms"},
+                                                  {"5 parsecs", "has the unknown unit \"parsecs\""},
+                                                  {"5S", "has the unknown unit \"S\""},
+                                                  {"64KiB", "has the unknown unit \"KiB\""},
+                                                  {"2h", "is out of range"},
+                                                  {"0s", "is out of range"},
+                                                  {"-5", "is out of range"},
+                                                  {"99999999999999999999d", "is out of range"},
+                                                  {"9000000000000000d", "is out of range"},
+                                                  {"200000000000000m 200000000000000m", "is out of range"},
+                                                  {"-5s", "is not a whole number"},
+                                                  {"1m30", "is not a whole number"},
+                                                  {"1s,", "is not a whole number"},
+                                                  {".5s", "is not a whole number"},
+                                                  {"1.s", "is not a whole number"},
+                                                  {"1.0000000001s", "is not a whole number"},
+                                                  {"1 2", "is not a whole number"},
+                                                  {"1e3", "is not a whole number"},
+                                                  {"0x10", "is not a whole number"},
+                                                  {"s", "is not a whole number"},
+                                                  {"", "is not a whole number"}}));
+    CAPTURE(text);
+    CHECK(problem_of("sampling_interval_ms = " + text) ==
+          "t.ini:1: sampling_interval_ms: \"" + text + "\" " + fault +
+              ", allowed: a whole number of ms, 1 to 3600000; or with a unit of its own: us, ms, s, min, h, d");
+}
+
+TEST_CASE("a size in bytes may have a unit", "[config][units]") {
+    const auto [text, bytes] = GENERATE(table<std::string, std::int64_t>({{"64", 64},
+                                                                          {"64B", 64},
+                                                                          {"64 bytes", 64},
+                                                                          {"1kB", 1'000},
+                                                                          {"1KB", 1'000},
+                                                                          {"1.5KiB", 1'536},
+                                                                          {"2K", 2'048},
+                                                                          {"3MB", 3'000'000},
+                                                                          {"3M", 3'145'728},
+                                                                          {"1MiB", 1'048'576},
+                                                                          {"1G", 1'073'741'824},
+                                                                          {"1GiB", 1'073'741'824},
+                                                                          {"2GB", 2'000'000'000}}));
+    CAPTURE(text);
+    CHECK(std::get<std::int64_t>(parse_quantity(text, "bytes")) == bytes);
+}
+
+TEST_CASE("half a byte is none", "[config][units]") {
+    CHECK(std::get<std::string>(parse_quantity("0.3kiB", "bytes")) == "\"0.3kiB\" has the unknown unit \"kiB\"");
+    CHECK(std::get<std::string>(parse_quantity("0.3KiB", "bytes")) == "\"0.3KiB\" is not a whole number of bytes");
 }
 
 TEST_CASE("what is allowed for queue_size says what 0 means", "[config]") {
@@ -154,8 +228,8 @@ TEST_CASE("a real-time priority is 1 to 99, or 0 for none", "[config]") {
 TEST_CASE("a device has its interval in milliseconds or in microseconds", "[config]") {
     CHECK(parse(simulated + "interval_us = 250").devices.at(0).interval_us == 250);
     CHECK(has(problem_of(simulated + "interval_us = 9"),
-              "is out of range, allowed: a whole number without unit, 10 to "
-              "3600000000 (us)"));
+              "is out of range, allowed: a whole number of us, 10 to 3600000000; or with"));
+    CHECK(parse(simulated + "interval_us = 0.25ms").devices.at(0).interval_us == 250);
     CHECK(problem_of(simulated + "interval_us = 250\ninterval_ms = 1") ==
           "t.ini:3: interval_us: stands beside interval_ms, allowed: one of the two");
 }

@@ -1,5 +1,6 @@
 #include "config/load.hpp"
 #include "config/settings_table.hpp"
+#include "config/settings_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,14 @@ void require_allowed(Settings& settings) {
     }
 }
 
+/// What is printed as a file means the same.
+void require_printed_whole(const Settings& settings) {
+    const auto all_of = [](const Settings& all) {
+        return effective_text({.settings = all, .origins = {}, .warnings = {}});
+    };
+    require(all_of(parse_settings(sample_ini(settings), "again.ini")) == all_of(settings));
+}
+
 /// A refusal has reasons, each fit to be printed on a line of its own.
 void require_printable(const SettingsError& error) {
     require(!error.problems().empty());
@@ -59,6 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         Settings settings = parse_settings(text, "fuzz.ini");
         require(settings.publish.size() <= 16 && settings.devices.size() <= 256);
         require_allowed(settings);
+        require_printed_whole(settings);
     } catch (const SettingsError& error) {
         require_printable(error);
     }

@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace telegate;
@@ -11,7 +13,9 @@ namespace {
 
 ParsedCommandLine parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "gateway_app");
-    return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+    const char* const environment[] = {"HOME=/root", "TELEGATE_LOG_LEVEL=a=b", "XTELEGATE_A=1",
+                                       "TELEGATE_EMPTY=", nullptr};
+    return parse_command_line(static_cast<int>(arguments.size()), arguments.data(), environment);
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -24,22 +28,24 @@ TEST_CASE("a settings file is enough to start", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
         parse(GENERATE(std::vector{"--config", "a.ini"}, std::vector{"-c", "a.ini"}, std::vector{"--config=a.ini"}));
     CHECK_FALSE(parsed.exit_code.has_value());
-    CHECK(parsed.command_line.config_path == "a.ini");
-    CHECK_FALSE(parsed.command_line.check);
-    CHECK(parsed.command_line.log_level.empty());
+    CHECK(parsed.command_line.sources.file == "a.ini");
+    CHECK(parsed.command_line.purpose == Purpose::run);
+    CHECK(parsed.command_line.sources.log_level.empty());
+    CHECK(parsed.command_line.sources.assignments.empty());
 }
 
 TEST_CASE("the flags --check and --test mean the same", "[gateway][command_line]") {
     const ParsedCommandLine parsed = parse({"-c", "a.ini", GENERATE("--check", "--test")});
     CHECK_FALSE(parsed.exit_code.has_value());
-    CHECK(parsed.command_line.check);
+    CHECK(parsed.command_line.purpose == Purpose::check);
+    CHECK(parsed.command_line.format == "text");
 }
 
 TEST_CASE("a log level is passed on", "[gateway][command_line]") {
     const auto* const level = GENERATE("trace", "debug", "info", "warn", "error", "off");
     const ParsedCommandLine parsed = parse({"-c", "a.ini", "--log-level", level});
     CHECK_FALSE(parsed.exit_code.has_value());
-    CHECK(parsed.command_line.log_level == level);
+    CHECK(parsed.command_line.sources.log_level == level);
 }
 
 TEST_CASE("a log level that does not exist is a usage error that lists those that do", "[gateway][command_line]") {
@@ -74,7 +80,7 @@ TEST_CASE("an option without its value or given twice is a usage error that name
 
 TEST_CASE("a call without even a program name is a usage error", "[gateway][command_line]") {
     const char* const none = nullptr;
-    CHECK(parse_command_line(0, &none).exit_code == exit_code::usage);
+    CHECK(parse_command_line(0, &none, &none).exit_code == exit_code::usage);
 }
 
 TEST_CASE("the flag --version prints name and version and leaves", "[gateway][command_line]") {
@@ -87,8 +93,9 @@ TEST_CASE("the flag --help names every option and exit code, with an example", "
     const ParsedCommandLine parsed = parse({GENERATE("--help", "-h")});
     CHECK(parsed.exit_code == exit_code::ok);
     for (const char* const part :
-         {"--config", "--check", "--test", "--log-level", "--version", "--help", "  0 ", "  64 ", "  69 ", "  70 ",
-          "  78 ", "gateway_app --config /etc/telegate/gateway.ini"}) {
+         {"--config", "--config-dir", "--set", "--check", "--test", "--print-config", "--output", "--log-level",
+          "--version", "--help", "  0 ", "  64 ", "  66 ", "  69 ", "  70 ", "  71 ", "  77 ", "  78 ",
+          "gateway_app --config /etc/telegate/gateway.ini"}) {
         CAPTURE(part);
         CHECK(has(parsed.output, part));
     }
@@ -97,9 +104,57 @@ TEST_CASE("the flag --help names every option and exit code, with an example", "
 TEST_CASE("a log format is passed on, and one that does not exist is refused with those that do",
           "[gateway][command_line]") {
     const auto* const format = GENERATE("text", "json");
-    CHECK(parse({"-c", "a.ini", "--log-format", format}).command_line.log_format == format);
+    CHECK(parse({"-c", "a.ini", "--log-format", format}).command_line.sources.assignments ==
+          std::vector{"log.format=" + std::string(format)});
     const ParsedCommandLine parsed = parse({"-c", "a.ini", "--log-format", GENERATE("xml", "JSON", "")});
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, "--log-format"));
     CHECK(has(parsed.output, "text,json"));
+}
+
+TEST_CASE("variables that begin with TELEGATE_ are taken along", "[gateway][command_line]") {
+    const std::vector<std::pair<std::string, std::string>> expected{{"TELEGATE_LOG_LEVEL", "a=b"},
+                                                                    {"TELEGATE_EMPTY", ""}};
+    CHECK(parse({"-c", "a.ini"}).command_line.sources.environment == expected);
+}
+
+TEST_CASE("assignments and a folder of settings are taken along, in order", "[gateway][command_line]") {
+    const ParsedCommandLine parsed =
+        parse({"--set", "a.b=c", "-c", "a.ini", "--set=d=e,f g", "--config-dir", "x.d", "--set", "h="});
+    CHECK_FALSE(parsed.exit_code.has_value());
+    CHECK(parsed.command_line.sources.assignments == std::vector<std::string>{"a.b=c", "d=e,f g", "h="});
+    CHECK(parsed.command_line.sources.drop_in_folder == "x.d");
+}
+
+TEST_CASE("the settings can be printed in three formats, also without a file", "[gateway][command_line]") {
+    const auto [option, format] = GENERATE(table<const char*, std::string>({{"--print-config", "text"},
+                                                                            {"--print-config=text", "text"},
+                                                                            {"--print-config=ini", "ini"},
+                                                                            {"--print-config=json", "json"}}));
+    for (const ParsedCommandLine& parsed : {parse({option}), parse({option, "-c", "a.ini"})}) {
+        CHECK_FALSE(parsed.exit_code.has_value());
+        CHECK(parsed.command_line.purpose == Purpose::print);
+        CHECK(parsed.command_line.format == format);
+    }
+}
+
+TEST_CASE("an answer can be had as JSON", "[gateway][command_line]") {
+    CHECK(parse({"-c", "a.ini", "--check", "--output", "json"}).command_line.format == "json");
+    CHECK(parse({"-c", "a.ini", "--check", "--output=text"}).command_line.format == "text");
+    CHECK(parse({"-c", "a.ini", "--print-config", "--output", "json"}).command_line.format == "json");
+}
+
+TEST_CASE("options that make no sense together are a usage error that says why", "[gateway][command_line]") {
+    using Words = std::vector<const char*>;
+    const auto [words, part] = GENERATE(table<Words, std::string>(
+        {{Words{"-c", "a.ini", "--check", "--print-config"}, "allowed is one of the two"},
+         {Words{"--print-config=xml"}, "\"xml\" is not a format, allowed: text, ini, json"},
+         {Words{"-c", "a.ini", "--check", "--output", "xml"}, "\"xml\" is not a format, allowed: text, json"},
+         {Words{"-c", "a.ini", "--check", "--output", ""}, "\"\" is not a format, allowed: text, json"},
+         {Words{"-c", "a.ini", "--output", "json"}, "--output belongs to --check"},
+         {Words{"--print-config=ini", "--output", "json"}, "--output belongs to --check"},
+         {Words{"-c", "a.ini", "--set"}, "--set"}}));
+    const ParsedCommandLine parsed = parse(words);
+    CHECK(parsed.exit_code == exit_code::usage);
+    CHECK(has(parsed.output, part));
 }

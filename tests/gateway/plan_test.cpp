@@ -58,7 +58,7 @@ TEST_CASE("problems of the text and of the plan are told together, in order of l
     std::ofstream(path) << "[publish \"a\"]\nendpoint = tcp://1.2.3:1\n[rest]\nlisten = nonsense\n"
                            "[publish \"b\"]\nendpoint = udp://1.2.3.4:5\n[device \"c\"]\ndriver = hots\n";
     try {
-        (void)load_plan(path);
+        (void)load_plan({.file = path});
         FAIL("nothing was found");
     } catch (const SettingsError& error) {
         std::vector<std::size_t> lines;

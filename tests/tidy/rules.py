@@ -67,6 +67,8 @@ def is_own_header(path, name, exists):
         places += ["tests", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
     if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the line, and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
+    if path.startswith("tools/reference/"):  # makes pages of the tables
+        places += ["gateway/src"]
     return any(exists(f"{place}/{name}") for place in places)
 
 

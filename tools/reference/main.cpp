@@ -1,5 +1,7 @@
 #include "metrics_table.hpp"
 #include "manual_page.hpp"
+#include "settings_json.hpp"
+#include "settings_page.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -18,8 +20,13 @@ struct Page {
 };
 
 std::vector<Page> pages() {
-    return {{"docs/metrics.md", telegate::metrics_page},
-            {"packaging/man/gateway.ini.5", telegate::reference::settings_manual}};
+    using namespace telegate;
+    return {
+        {"docs/metrics.md", metrics_page},
+        {"docs/settings.md", settings_page},
+        {"docs/settings.schema.json", settings_schema_json},
+        {"packaging/man/gateway.ini.5", reference::settings_manual},
+    };
 }
 
 std::string read(const std::string& path) {

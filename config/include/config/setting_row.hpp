@@ -36,15 +36,20 @@ struct WholeListRule {
     std::int64_t min = 0;
     std::int64_t max = 0;
 };
-/// Text without control bytes that begins with one of `prefixes`, if there are any, and does not end there.
+/// Text that begins with one of `prefixes`, if there are any, and does not end there. So that any source can give it
+/// and any file can hold it, it has no control bytes, no blanks at its ends and no backslash at the last one.
 struct TextRule {
     std::span<const std::string_view> prefixes = {};
     std::string_view allowed = {};  // in words
+    bool may_be_empty = false;      // then "" stands for none, and `allowed` says so
 };
 /// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost.
 struct ListenRule {};
 using SettingRule =
     std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, WholeListRule, TextRule, ListenRule>;
+
+/// How a value is written: as text in files, variables and options, or as JSON, where numbers have no units.
+enum class Notation : std::uint8_t { text, json };
 
 /// Where the value of a setting lives.
 struct ListenSlot {
@@ -97,8 +102,14 @@ struct DefaultOwners {
 /// "whole number", "yes or no", ...
 [[nodiscard]] std::string_view type_text(const SettingRow& row) noexcept;
 
-/// What may be written, as it stands in messages: "a whole number without unit, 1 to 3600000".
-[[nodiscard]] std::string allowed_text(const SettingRow& row);
+/// What may be written, as it stands in messages: "a whole number of ms, 1 to 3600000, or with a unit such as 5s".
+[[nodiscard]] std::string allowed_text(const SettingRow& row, Notation notation = Notation::text);
+
+/// Whether a value is several, separated by commas.
+[[nodiscard]] bool is_list(const SettingRow& row) noexcept;
+
+/// Whether nothing but the default stands there, where the default is no value of its own.
+[[nodiscard]] bool is_unset(const SettingRow& row, const SettingOwner& owner);
 
 /// The value as it would be written in a file; `unset` where the row has one and the value is not set.
 [[nodiscard]] std::string value_text(const SettingRow& row, const SettingOwner& owner);
@@ -108,7 +119,10 @@ struct DefaultOwners {
 
 /// Stores `text` as the value of `row` in `owner`. Returns what is wrong and what is allowed, and stores nothing, when
 /// it is not allowed. `owner` must be of the kind of the row's section.
-[[nodiscard]] std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner,
-                                                std::string_view text);
+[[nodiscard]] std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text,
+                                                Notation notation = Notation::text);
+
+/// Puts the default back.
+void reset(const SettingRow& row, const SettingOwner& owner);
 
 }  // namespace telegate

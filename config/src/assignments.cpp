@@ -1,0 +1,63 @@
+#include "assignments.hpp"
+
+#include "config/settings_table.hpp"
+#include "name_advice.hpp"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// `path` is what stands before the sign. What is wrong with it, if anything.
+std::string take_apart(std::string_view path, GivenSection& section, GivenEntry& entry) {
+    const std::size_t first = path.find('.');
+    if (first == std::string_view::npos) {
+        section.kind = "gateway";
+        entry.key = path;
+        return "";
+    }
+    const std::size_t last = path.rfind('.');
+    section.kind = path.substr(0, first);
+    entry.key = path.substr(last + 1);
+    if (last > first) {
+        section.name = path.substr(first + 1, last - first - 1);
+    }
+    const SectionRow* const row = find_section(section.kind);
+    if (row == nullptr) {
+        return quoted(section.kind) + " is not a known section" + section_advice(section.kind);
+    }
+    if (row->named() != section.name.has_value()) {
+        const std::string allowed = section.kind + (row->named() ? ".NAME.KEY=VALUE" : ".KEY=VALUE");
+        return (row->named() ? "names no " + section.kind : "gives a name to " + heading(*row) + ", which has none") +
+               ", allowed: " + allowed;
+    }
+    return "";
+}
+
+}  // namespace
+
+SettingsSource assignments_source(const std::vector<std::string>& assignments, ProblemList& problems) {
+    SettingsSource source{.sections = {}, .last_wins = true};
+    for (const std::string& assignment : assignments) {
+        const SettingsPlace place{"--set " + printable(assignment), 0};
+        const std::size_t sign = assignment.find('=');
+        if (sign == std::string::npos || sign == 0) {
+            problems.add(place, "", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
+            continue;
+        }
+        GivenSection section{.place = place, .shown = "", .kind = "", .name = std::nullopt, .entries = {}};
+        GivenEntry entry{.place = place, .shown = "", .key = "", .value = assignment.substr(sign + 1)};
+        if (std::string fault = take_apart(std::string_view(assignment).substr(0, sign), section, entry);
+            !fault.empty()) {
+            problems.add(place, "", std::move(fault));
+            continue;
+        }
+        section.entries.push_back(std::move(entry));
+        source.sections.push_back(std::move(section));
+    }
+    return source;
+}
+
+}  // namespace telegate

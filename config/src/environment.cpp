@@ -1,0 +1,178 @@
+#include "environment.hpp"
+
+#include "config/settings_table.hpp"
+#include "ini_text.hpp"
+#include "nearest_name.hpp"
+#include "settings_files.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view file_suffix = "_FILE";
+
+std::string upper(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+        const bool is_separator = c == '.' || c == '-';
+        return is_separator ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+    });
+    return out;
+}
+
+std::string dotted(const SettingKey& key) {
+    return key.section + "." + (key.name.empty() ? "" : key.name + ".") + key.key;
+}
+
+/// Every name that a variable may have, with what it means.
+using Meanings = std::map<std::string, std::vector<SettingKey>>;
+
+Meanings meanings_of(const std::vector<SettingsSource>& sources) {
+    std::map<std::string_view, std::set<std::string>> names;  // of instances, by section
+    for (const SettingsSource& source : sources) {
+        for (const GivenSection& section : source.sections) {
+            if (const SectionRow* const row = find_section(section.kind); row != nullptr && section.name) {
+                names[row->name].insert(*section.name);
+            }
+        }
+    }
+    Meanings meanings;
+    const auto add = [&](const SettingKey& key) {
+        meanings[variable_name(key)].push_back(key);
+    };
+    for (const SettingRow& row : settings_table()) {
+        const SettingKey key{std::string(row.section), "", std::string(row.key)};
+        if (find_section(row.section)->named()) {
+            for (const std::string& name : names[row.section]) {
+                add({key.section, name, key.key});
+            }
+            continue;
+        }
+        add(key);
+        if (row.section == "gateway") {
+            meanings["TELEGATE_" + upper(row.key)].push_back(key);
+        }
+    }
+    return meanings;
+}
+
+/// Gives each variable its meaning.
+///
+/// Threads: one.
+/// Limits:  settings_warnings_max warnings, the rest is counted.
+/// Failure: tells problems and warnings; nothing else can fail.
+class EnvironmentReading {
+  public:
+    EnvironmentReading(Meanings meanings, ProblemList& problems, std::vector<std::string>& warnings)
+        : meanings_(std::move(meanings)), problems_(problems), warnings_(warnings) {}
+
+    void take(const std::string& variable, const std::string& value) {
+        const std::string_view name = variable;
+        auto found = meanings_.find(variable);
+        const bool is_file = found == meanings_.end() && name.ends_with(file_suffix);
+        if (is_file) {
+            found = meanings_.find(std::string(name.substr(0, name.size() - file_suffix.size())));
+        }
+        if (found == meanings_.end()) {
+            warn(variable);
+        } else if (const auto& keys = found->second; keys.size() > 1) {
+            problems_.add({"env " + printable(variable), 0}, "",
+                          "could mean " + dotted(keys[0]) + " or " + dotted(keys[1]) +
+                              ", allowed: a variable that can mean one setting only; use --set or a file for these");
+        } else {
+            give(variable, keys.front(), is_file ? content(variable, value) : value);
+        }
+    }
+
+    SettingsSource finish() {
+        if (left_out_ > 0) {
+            warnings_.push_back("env: " + std::to_string(left_out_) + " more variables are no settings");
+        }
+        return std::move(source_);
+    }
+
+  private:
+    void warn(const std::string& variable) {
+        if (warnings_.size() == settings_warnings_max) {
+            ++left_out_;
+            return;
+        }
+        std::vector<std::string_view> names;
+        for (const auto& [name, keys] : meanings_) {
+            names.push_back(name);
+        }
+        const std::string_view near = nearest_name(variable, names);
+        warnings_.push_back("env " + printable(variable) + ": is not a setting and is ignored" +
+                            (near.empty() ? "" : ", did you mean " + std::string(near) + "?"));
+    }
+
+    /// nullopt when the file cannot be read.
+    std::optional<std::string> content(const std::string& variable, const std::string& path) {
+        std::error_code error;
+        std::string text = read_file(path, ini_line_bytes_max, error);
+        if (text.size() > ini_line_bytes_max) {
+            error = std::make_error_code(std::errc::file_too_large);
+        }
+        if (error) {
+            problems_.add({"env " + variable, 0}, "",
+                          quoted(path) + " cannot be read: " + error.message() +
+                              ", allowed: the path of a file that holds the value, at most " +
+                              std::to_string(ini_line_bytes_max) + " bytes");
+            return std::nullopt;
+        }
+        if (text.ends_with('\n')) {
+            text.pop_back();
+        }
+        return text;
+    }
+
+    void give(const std::string& variable, const SettingKey& key, std::optional<std::string> value) {
+        const SettingsPlace place{"env " + variable, 0};
+        if (const auto [known, is_new] = givers_.try_emplace(key, variable); !is_new) {
+            problems_.add(place, "", "gives the same setting as " + known->second + ", allowed: one of the two");
+        } else if (value) {
+            GivenEntry entry{.place = place, .shown = "", .key = key.key, .value = std::move(*value)};
+            GivenSection section{.place = place, .shown = "", .kind = key.section, .name = std::nullopt, .entries = {}};
+            if (!key.name.empty()) {
+                section.name = key.name;
+            }
+            section.entries.push_back(std::move(entry));
+            source_.sections.push_back(std::move(section));
+        }
+    }
+
+    Meanings meanings_;
+    ProblemList& problems_;
+    std::vector<std::string>& warnings_;
+    SettingsSource source_{.sections = {}, .last_wins = true};
+    std::map<SettingKey, std::string> givers_;  // the variable that gave a setting
+    std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+std::string variable_name(const SettingKey& key) {
+    return "TELEGATE_" + upper(key.section) + "_" + (key.name.empty() ? "" : upper(key.name) + "_") + upper(key.key);
+}
+
+SettingsSource environment_source(const Variables& variables, const std::vector<SettingsSource>& others,
+                                  ProblemList& problems, std::vector<std::string>& warnings) {
+    if (variables.empty()) {
+        return {};
+    }
+    EnvironmentReading reading(meanings_of(others), problems, warnings);
+    Variables sorted = variables;
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [name, value] : sorted) {
+        reading.take(name, value);
+    }
+    return reading.finish();
+}
+
+}  // namespace telegate

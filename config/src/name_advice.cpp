@@ -1,0 +1,79 @@
+#include "name_advice.hpp"
+
+#include "config/settings_table.hpp"
+#include "nearest_name.hpp"
+
+#include <algorithm>
+
+namespace telegate {
+namespace {
+
+template <class Condition>
+const SettingRow* find_row(Condition condition) {
+    const auto rows = settings_table();
+    const auto found = std::find_if(rows.begin(), rows.end(), condition);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> known_keys(std::string_view section, std::string_view driver) {
+    std::vector<std::string_view> keys;
+    for (const SettingRow& row : settings_table()) {
+        const bool fits = row.driver.empty() || driver.empty() || row.driver == driver;
+        if (row.section == section && fits) {
+            keys.push_back(row.key);
+        }
+    }
+    return keys;
+}
+
+}  // namespace
+
+std::string heading(const SectionRow& row) {
+    return "[" + std::string(row.name) + (row.named() ? " \"NAME\"]" : "]");
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& names) {
+    if (const std::string_view near = nearest_name(text, names); !near.empty()) {
+        return ", did you mean " + std::string(near) + "?";
+    }
+    std::string list;
+    for (const std::string_view name : names) {
+        list += (list.empty() ? "" : ", ") + std::string(name);
+    }
+    return ", allowed: " + list;
+}
+
+std::string section_advice(std::string_view kind) {
+    std::vector<std::string_view> names;
+    for (const SectionRow& row : section_table()) {
+        names.push_back(row.name);
+    }
+    return did_you_mean(kind, names);
+}
+
+const SettingRow* row_for(std::string_view section, std::string_view driver, std::string_view key) {
+    if (const SettingRow* const row = find_setting(section, key, driver)) {
+        return row;
+    }
+    return find_row([&](const SettingRow& row) { return driver.empty() && row.section == section && row.key == key; });
+}
+
+std::string misplaced_text(const MisplacedKey& found) {
+    const auto is_key = [&](const SettingRow& row) {
+        return row.key == found.key;
+    };
+    const auto is_key_here = [&](const SettingRow& row) {
+        return row.key == found.key && row.section == found.section;
+    };
+    if (const SettingRow* const row = find_row(is_key_here)) {
+        return "is a setting of the driver " + std::string(row->driver) + ", but the driver of this device is " +
+               std::string(found.driver);
+    }
+    const std::string unknown = "is not a setting of " + found.title;
+    if (const SettingRow* const row = find_row(is_key)) {
+        return unknown + ", it belongs in " + heading(*find_section(row->section));
+    }
+    return unknown + did_you_mean(found.key, known_keys(found.section, found.driver));
+}
+
+}  // namespace telegate

@@ -1,0 +1,126 @@
+#include "section_groups.hpp"
+
+#include "config/settings_table.hpp"
+#include "name_advice.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+bool is_instance_name(std::string_view name) noexcept {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    };
+    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
+}
+
+/// Sorts sections into groups.
+///
+/// Threads: one.
+/// Limits:  as many groups as there are sections in the sources, whose texts are bounded.
+/// Failure: tells the problems; nothing else can fail.
+class Grouping {
+  public:
+    explicit Grouping(ProblemList& problems) : problems_(problems) {}
+
+    void begin_source() { lines_.clear(); }
+
+    void add(const SettingsSource& source, std::size_t index, const GivenSection& section) {
+        const std::string_view kind = section.kind.empty() ? "gateway" : std::string_view(section.kind);
+        const SectionRow* const row = find_section(kind);
+        if (row == nullptr) {
+            problems_.add(section.place, section.shown,
+                          section.title() + " is not a known section" + section_advice(kind));
+            return;
+        }
+        bool refused = !is_name_good(section, *row);
+        if (!source.last_wins && !section.kind.empty() && !is_first(section, *row)) {
+            refused = refused || row->named();
+        }
+        place_in_group(section, *row, index, refused);
+    }
+
+    std::vector<SectionGroup> take() { return std::move(groups_); }
+
+  private:
+    void place_in_group(const GivenSection& section, const SectionRow& row, std::size_t index, bool refused) {
+        const std::string name = row.named() && section.name ? *section.name : "";
+        const auto known = places_.find({row.name, name});
+        if (!refused && known != places_.end()) {
+            groups_[known->second].pieces.push_back({index, &section});
+            return;
+        }
+        if (!refused) {
+            refused = row.named() && !has_room(section, row);
+        }
+        if (!refused) {
+            places_[{row.name, name}] = groups_.size();
+        }
+        groups_.push_back({.row = &row, .name = name, .refused = refused, .pieces = {{index, &section}}});
+    }
+
+    bool is_name_good(const GivenSection& section, const SectionRow& row) {
+        if (!row.named()) {
+            if (section.name) {
+                problems_.add(section.place, section.shown,
+                              section.title() + " must not have a name, allowed: " + heading(row));
+            }
+            return true;
+        }
+        if (!section.name) {
+            problems_.add(section.place, section.shown, section.title() + " has no name, allowed: " + heading(row));
+            return false;
+        }
+        if (!is_instance_name(*section.name)) {
+            problems_.add(section.place, section.shown,
+                          section.title() + " has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -");
+            return false;
+        }
+        return true;
+    }
+
+    bool is_first(const GivenSection& section, const SectionRow& row) {
+        const std::string identity = row.named() ? section.title() : std::string(row.name);
+        const auto [found, is_new] = lines_.try_emplace(identity, section.place.line);
+        if (!is_new) {
+            problems_.add(section.place, section.shown,
+                          section.title() + " is there twice, first in line " + std::to_string(found->second));
+        }
+        return is_new;
+    }
+
+    bool has_room(const GivenSection& section, const SectionRow& row) {
+        const std::size_t number = ++counts_[row.name];
+        if (number == row.count_max + 1) {
+            problems_.add(section.place, section.shown,
+                          section.title() + " is one too many, allowed are at most " + std::to_string(row.count_max) +
+                              " sections " + heading(row));
+        }
+        return number <= row.count_max;
+    }
+
+    ProblemList& problems_;
+    std::vector<SectionGroup> groups_;
+    std::map<std::pair<std::string_view, std::string>, std::size_t> places_;  // of groups, by section and name
+    std::map<std::string, std::size_t> lines_;                                // of the sections of this source
+    std::map<std::string_view, std::size_t> counts_;                          // named sections so far
+};
+
+}  // namespace
+
+std::vector<SectionGroup> group_sections(const std::vector<SettingsSource>& sources, ProblemList& problems) {
+    Grouping grouping(problems);
+    for (std::size_t index = 0; index < sources.size(); ++index) {
+        grouping.begin_source();
+        for (const GivenSection& section : sources[index].sections) {
+            grouping.add(sources[index], index, section);
+        }
+    }
+    return grouping.take();
+}
+
+}  // namespace telegate

@@ -1,0 +1,80 @@
+#include "settings_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+namespace telegate {
+namespace {
+
+class FileDescriptor {
+  public:
+    explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+    ~FileDescriptor() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+    FileDescriptor(const FileDescriptor&) = delete;
+    FileDescriptor& operator=(const FileDescriptor&) = delete;
+    [[nodiscard]] int get() const noexcept { return descriptor_; }
+
+  private:
+    int descriptor_;
+};
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t bytes_max, std::error_code& error) {
+    const auto last_error = [] {
+        return std::error_code(errno, std::generic_category());
+    };
+    std::string text;
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (file.get() < 0) {
+        error = last_error();
+        return text;
+    }
+    std::array<char, 16 * 1024> buffer{};
+    while (text.size() <= bytes_max) {
+        const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
+        if (size < 0 && errno == EINTR) {
+            continue;
+        }
+        if (size < 0) {
+            error = last_error();
+        }
+        if (size <= 0) {
+            break;
+        }
+        text.append(buffer.data(), static_cast<std::size_t>(size));
+    }
+    return text;
+}
+
+std::vector<std::string> drop_ins_in(const std::string& folder, bool may_be_missing, std::error_code& error) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> files;
+    fs::directory_iterator entry(folder, error);
+    if (error == std::errc::no_such_file_or_directory && may_be_missing) {
+        error.clear();
+    }
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (name.ends_with(".ini") && !name.starts_with('.')) {
+            files.push_back(entry->path().string());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::string drop_in_folder_beside(const std::string& file) {
+    return (std::filesystem::path(file).parent_path() / "conf.d").string();
+}
+
+}  // namespace telegate

@@ -1,0 +1,110 @@
+#include "machine_check.hpp"
+
+#include "core/endpoint.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+/// The addresses of all interfaces and the names of these.
+std::set<std::string> own_addresses() {
+    ifaddrs* list = nullptr;
+    std::set<std::string> names;
+    if (::getifaddrs(&list) != 0) {
+        return names;
+    }
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+        names.insert(entry->ifa_name);
+        const int family = entry->ifa_addr == nullptr ? AF_UNSPEC : entry->ifa_addr->sa_family;
+        sockaddr_in four{};
+        sockaddr_in6 six{};
+        const void* address = nullptr;
+        if (family == AF_INET) {
+            std::memcpy(&four, entry->ifa_addr, sizeof four);
+            address = &four.sin_addr;
+        } else if (family == AF_INET6) {
+            std::memcpy(&six, entry->ifa_addr, sizeof six);
+            address = &six.sin6_addr;
+        }
+        char text[INET6_ADDRSTRLEN] = "";
+        if (address != nullptr && ::inet_ntop(family, address, text, sizeof text) != nullptr) {
+            names.insert(text);
+        }
+    }
+    return names;
+}
+
+/// The text that inet_ntop() gives for the same address, without its zone; other texts as they are.
+std::string canonical(const std::string& host) {
+    std::string plain = host.substr(0, host.find('%'));
+    in6_addr address{};  // large enough for either family
+    for (const int family : {AF_INET, AF_INET6}) {
+        char text[INET6_ADDRSTRLEN] = "";
+        if (::inet_pton(family, plain.c_str(), &address) == 1 &&
+            ::inet_ntop(family, &address, text, sizeof text) != nullptr) {
+            return text;
+        }
+    }
+    return plain;
+}
+
+bool is_everywhere(const std::string& host) {
+    return host == "*" || host == "0.0.0.0" || host == "::" || host == "localhost" || host.starts_with("127.");
+}
+
+/// What is wrong with `host`; "" when nothing is.
+std::string host_fault(const std::string& host, const std::set<std::string>& own) {
+    const std::string address = canonical(host);
+    return is_everywhere(address) || own.contains(address) ? "" : "no interface of this machine is or has " + address;
+}
+
+std::string socket_fault(const std::string& path) {
+    if (path == "*" || path.starts_with('@')) {
+        return "";
+    }
+    std::string folder = std::filesystem::path(path).parent_path().string();
+    folder = folder.empty() ? "." : folder;
+    if (::access(folder.c_str(), W_OK | X_OK) == 0) {
+        return "";
+    }
+    return "no socket can be made in " + folder + ": " + std::generic_category().message(errno);
+}
+
+}  // namespace
+
+std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins) {
+    std::vector<SettingsProblem> problems;
+    const std::set<std::string> own = own_addresses();
+    const auto add = [&](const SettingsPlace& place, const char* key, std::string what) {
+        if (!what.empty()) {
+            problems.push_back({.file = place.file, .line = place.line, .key = key, .what = std::move(what)});
+        }
+    };
+    const auto listen = origins.given.find({"rest", "", "listen"});
+    add(listen == origins.given.end() ? SettingsPlace() : listen->second, "listen",
+        host_fault(settings.rest_host, own));
+    for (const PublishSettings& publish : settings.publish) {
+        const auto parsed = parse_endpoint(publish.endpoint);
+        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+            const bool is_path = endpoint->transport == Transport::ipc;
+            add(publish.place, "endpoint", is_path ? socket_fault(endpoint->path) : host_fault(endpoint->host, own));
+        }
+    }
+    return problems;
+}
+
+}  // namespace telegate

@@ -1,0 +1,82 @@
+#include "settings_answer.hpp"
+
+#include "config/settings_text.hpp"
+#include "machine_check.hpp"
+#include "plan.hpp"
+#include "settings_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json problem_json(const SettingsProblem& problem) {
+    Json json = Json::object();
+    if (!problem.file.empty()) {
+        json["file"] = problem.file;
+    }
+    if (problem.line > 0) {
+        json["line"] = problem.line;
+    }
+    if (!problem.key.empty()) {
+        json["key"] = problem.key;
+    }
+    json["what"] = problem.what;
+    return json;
+}
+
+std::string answer_json(const std::vector<SettingsProblem>& problems, const std::vector<std::string>& warnings) {
+    Json json{{"valid", problems.empty()}, {"problems", Json::array()}, {"warnings", warnings}};
+    for (const SettingsProblem& problem : problems) {
+        json["problems"].push_back(problem_json(problem));
+    }
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings) {
+    std::string lines;
+    for (const std::string& warning : warnings) {
+        lines += "warning: " + warning + '\n';
+    }
+    return lines;
+}
+
+SettingsAnswer check(const SettingsSources& sources, std::string_view format) {
+    const bool is_json = format == "json";
+    try {
+        LoadedPlan loaded = load_plan(sources);
+        for (const SettingsProblem& problem : machine_problems(loaded.settings, loaded.origins)) {
+            loaded.warnings.push_back(problem.text());
+        }
+        if (is_json) {
+            return {.output = answer_json({}, loaded.warnings), .errors = ""};
+        }
+        return {.output = sources.file + ": no problems found\n", .errors = warning_lines(loaded.warnings)};
+    } catch (const SettingsError& error) {
+        return {.exit_code = exit_code::of_settings(error),
+                .output = is_json ? answer_json(error.problems(), {}) : "",
+                .errors = is_json ? "" : std::string(error.what()) + '\n'};
+    }
+}
+
+SettingsAnswer print(const SettingsSources& sources, std::string_view format) {
+    try {
+        const LoadedSettings loaded = load_settings(sources);
+        const std::string output = format == "ini"    ? sample_ini(loaded.settings)
+                                   : format == "json" ? settings_json(loaded.settings)
+                                                      : effective_text(loaded);
+        return {.output = output, .errors = warning_lines(loaded.warnings)};
+    } catch (const SettingsError& error) {
+        return {.exit_code = exit_code::of_settings(error), .output = "", .errors = std::string(error.what()) + '\n'};
+    }
+}
+
+}  // namespace
+
+SettingsAnswer answer_settings(const CommandLine& command_line) {
+    return (command_line.purpose == Purpose::check ? check : print)(command_line.sources, command_line.format);
+}
+
+}  // namespace telegate

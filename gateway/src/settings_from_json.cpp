@@ -1,0 +1,227 @@
+#include "config/given_settings.hpp"
+#include "config/settings_table.hpp"
+#include "settings_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A list in a section in an instance in a kind of section in the document, and nothing deeper.
+constexpr int depth_max = 4;
+
+/// Text from outside as a part of a JSON pointer that is fit for a terminal.
+std::string pointer_part(std::string_view name) {
+    constexpr std::size_t bytes_max = 80;
+    std::string out;
+    for (const char c : name.substr(0, bytes_max)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '~' || c == '/') {
+            out += c == '~' ? "~0" : "~1";
+        } else {
+            out += byte < 0x20 || byte == 0x7f ? '?' : c;
+        }
+    }
+    return "/" + out + (name.size() > bytes_max ? "..." : "");
+}
+
+/// A value as it is shown in problems.
+std::string shown(const Json& value) {
+    constexpr std::size_t bytes_max = 60;
+    const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    return text.size() > bytes_max ? text.substr(0, bytes_max) + "..." : text;
+}
+
+/// As many as are told, and one more, so that it is told that there are more.
+constexpr std::size_t problems_max = 201;
+
+SettingsProblem problem(std::string key, std::string what) {
+    return {.file = "", .line = 0, .key = std::move(key), .what = std::move(what)};
+}
+
+[[noreturn]] void refuse(std::string key, std::string what) {
+    throw SettingsError({problem(std::move(key), std::move(what))});
+}
+
+/// Refuses keys that are there twice and values that lie too deep, which an ordinary parse would pass over.
+///
+/// Threads: one.
+/// Limits:  depth_max levels.
+/// Failure: throws SettingsError.
+class DocumentWatch {
+  public:
+    bool take(int depth, Json::parse_event_t event, const Json& parsed) {
+        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+            if (depth >= depth_max) {
+                refuse("", "is nested too deep, allowed: at most " + std::to_string(depth_max) + " levels");
+            }
+            keys_.emplace_back();
+        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
+            keys_.pop_back();
+        } else if (event == Json::parse_event_t::key) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            if (!keys_.back().insert(key).second) {
+                refuse("", quoted_key(key) + " is there twice in one object, allowed: once");
+            }
+        }
+        return true;
+    }
+
+  private:
+    static std::string quoted_key(const std::string& key) { return '"' + pointer_part(key).substr(1) + '"'; }
+
+    std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
+
+Json parsed(std::string_view text) {
+    if (text.size() > settings_json_bytes_max) {
+        refuse("", "is too large, allowed are at most " + std::to_string(settings_json_bytes_max) + " bytes");
+    }
+    DocumentWatch watch;
+    Json document;
+    try {
+        document = Json::parse(
+            text, [&](int depth, Json::parse_event_t event, Json& value) { return watch.take(depth, event, value); });
+    } catch (const Json::parse_error& error) {
+        refuse("", "is not JSON, see byte " + std::to_string(error.byte));
+    } catch (const Json::out_of_range&) {
+        refuse("", "is not JSON of use: it holds a number outside of every range");
+    }
+    if (!document.is_object()) {
+        refuse("", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}");
+    }
+    return document;
+}
+
+/// Whole numbers may be written as 5.0, too: JSON makes no difference.
+std::optional<std::string> whole_text(const Json& value) {
+    if (value.is_number_integer()) {
+        return value.dump();
+    }
+    constexpr double exact_max = 9'007'199'254'740'992;
+    if (value.is_number_float()) {
+        const double number = value.get<double>();
+        if (std::trunc(number) == number && std::abs(number) <= exact_max) {
+            return std::to_string(static_cast<std::int64_t>(number));
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> list_text(const SettingRow& row, const Json& values) {
+    const bool is_text_list = std::holds_alternative<ListRule>(row.rule);
+    std::string list;
+    for (const Json& item : values.is_array() ? values : Json::array({nullptr})) {
+        const bool is_word = item.is_string() && item.get_ref<const std::string&>().find(',') == std::string::npos;
+        const std::optional<std::string> text =
+            is_text_list ? (is_word ? std::optional(item.get<std::string>()) : std::nullopt) : whole_text(item);
+        if (!text) {
+            return std::nullopt;
+        }
+        list += (list.empty() ? "" : ",") + *text;
+    }
+    return list;
+}
+
+/// The text that stands for `value` in an INI file; nullopt when its type is not that of the row.
+std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
+    if (std::holds_alternative<BooleanRule>(row.rule)) {
+        return value.is_boolean() ? std::optional(value.get<bool>() ? "yes" : "no") : std::nullopt;
+    }
+    if (std::holds_alternative<WholeRule>(row.rule)) {
+        return whole_text(value);
+    }
+    if (std::holds_alternative<RealRule>(row.rule)) {
+        return value.is_number() ? std::optional(value.dump()) : std::nullopt;
+    }
+    if (is_list(row)) {
+        return list_text(row, value);
+    }
+    return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
+}
+
+/// The row that a key of this section has, whatever the driver.
+const SettingRow* any_row(std::string_view section, std::string_view key) {
+    for (const SettingRow& row : settings_table()) {
+        if (row.section == section && row.key == key) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+GivenSection section_of(const std::string& kind, const Json& fields, const std::string& pointer) {
+    GivenSection section{.place = {}, .shown = pointer, .kind = kind, .name = std::nullopt, .entries = {}};
+    for (const auto& [key, value] : fields.items()) {
+        GivenEntry entry{.place = {}, .shown = pointer + pointer_part(key), .key = key, .value = ""};
+        if (const SettingRow* const row = any_row(kind, key)) {
+            const std::optional<std::string> text = text_of(*row, value);
+            entry.value = text.value_or("");
+            entry.fault = text ? "" : shown(value) + " is not of the right type";
+        }
+        section.entries.push_back(std::move(entry));
+    }
+    return section;
+}
+
+/// What a document gives, and what is wrong with its shape.
+struct Understood {
+    SettingsSource source;
+    std::vector<SettingsProblem> problems;
+
+    void complain(std::string pointer, const std::string& what) {
+        if (problems.size() < problems_max) {
+            problems.push_back(problem(std::move(pointer), what));
+        }
+    }
+
+    void add(const std::string& kind, std::optional<std::string> name, const Json& fields) {
+        const std::string pointer = pointer_part(kind) + (name ? pointer_part(*name) : "");
+        if (!fields.is_object()) {
+            return complain(pointer, shown(fields) + " is not of the right type, allowed: an object of settings");
+        }
+        source.sections.push_back(section_of(kind, fields, pointer));
+        source.sections.back().name = std::move(name);
+    }
+};
+
+Understood understood(const Json& document) {
+    Understood found;
+    for (const auto& [kind, value] : document.items()) {
+        const SectionRow* const row = find_section(kind);
+        if (kind.empty()) {
+            found.complain("/", "is not a known section");
+        } else if (row == nullptr || !row->named()) {
+            found.add(kind, std::nullopt, row != nullptr ? value : Json::object());
+        } else if (!value.is_object()) {
+            found.complain(pointer_part(kind),
+                           shown(value) + " is not of the right type, allowed: an object with an object for each name");
+        } else {
+            for (const auto& [name, fields] : value.items()) {
+                found.add(kind, name, fields);
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+LoadedSettings settings_from_json(std::string_view text) {
+    Understood found = understood(parsed(text));
+    return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
+}
+
+}  // namespace telegate

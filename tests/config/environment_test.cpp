@@ -1,0 +1,142 @@
+#include "environment.hpp"
+#include "config/problems.hpp"
+#include "config/scratch_files.hpp"
+#include "config/settings_table.hpp"
+#include "support/catch.hpp"
+
+#include <set>
+
+using namespace telegate;
+using telegate::test::has;
+using telegate::test::ScratchFiles;
+
+namespace {
+
+const std::string two_devices =
+    "[device \"boiler\"]\ndriver = simulated\n[device \"a.b-c\"]\ndriver = simulated\n[publish \"tcp\"]\n"
+    "endpoint = tcp://*:0\n";
+
+struct Bench : ScratchFiles {
+    LoadedSettings load(const Variables& variables, const std::string& text = two_devices) const {
+        return load_settings({.file = write("a.ini", text), .environment = variables});
+    }
+    std::string problem(const Variables& variables, const std::string& text = two_devices) const {
+        return problems({.file = write("a.ini", text), .environment = variables});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a variable gives a setting of a section", "[config][environment]") {
+    const LoadedSettings loaded = Bench().load({{"TELEGATE_QUEUE_POLICY", "block"},
+                                                {"TELEGATE_REST_LISTEN", "[::1]:0"},
+                                                {"TELEGATE_SAMPLING_INTERVAL_MS", "2s"},
+                                                {"TELEGATE_GATEWAY_LOG_LEVEL", "off"}});
+    CHECK(loaded.settings.queue_policy == "block");
+    CHECK(loaded.settings.rest_host == "::1");
+    CHECK(loaded.settings.sampling_interval_ms == 2'000);
+    CHECK(loaded.settings.log_level == "off");
+    CHECK(loaded.warnings.empty());
+}
+
+TEST_CASE("a variable gives a setting of one of several sections by its name", "[config][environment]") {
+    const LoadedSettings loaded = Bench().load({{"TELEGATE_DEVICE_BOILER_INTERVAL_MS", "5"},
+                                                {"TELEGATE_DEVICE_A_B_C_INTERVAL_MS", "6"},
+                                                {"TELEGATE_PUBLISH_TCP_FORMAT", "cbor"}});
+    CHECK(loaded.settings.devices.at(0).interval_ms == 5);
+    CHECK(loaded.settings.devices.at(1).interval_ms == 6);
+    CHECK(loaded.settings.publish.at(0).format == "cbor");
+}
+
+TEST_CASE("a variable reaches a section that only --set makes", "[config][environment]") {
+    const LoadedSettings loaded = load_settings(
+        {.environment = {{"TELEGATE_DEVICE_NEW_AUTOSTART", "no"}}, .assignments = {"device.new.driver=host"}});
+    CHECK_FALSE(loaded.settings.devices.at(0).autostart);
+}
+
+TEST_CASE("a variable that could mean two settings is a problem that names both", "[config][environment]") {
+    CHECK(Bench().problem({{"TELEGATE_DEVICE_A_B_AUTOSTART", "no"}},
+                          "[device \"a.b\"]\ndriver = host\n[device \"a_b\"]\ndriver = host\n") ==
+          "env TELEGATE_DEVICE_A_B_AUTOSTART: could mean device.a.b.autostart or device.a_b.autostart, allowed: a "
+          "variable that can mean one setting only; use --set or a file for these");
+}
+
+TEST_CASE("a setting that two variables give is a problem", "[config][environment]") {
+    CHECK(Bench().problem({{"TELEGATE_LOG_LEVEL", "info"}, {"TELEGATE_GATEWAY_LOG_LEVEL", "info"}}) ==
+          "env TELEGATE_LOG_LEVEL: gives the same setting as TELEGATE_GATEWAY_LOG_LEVEL, allowed: one of the two");
+}
+
+TEST_CASE("a variable that ends in _FILE names a file that holds the value", "[config][environment]") {
+    const Bench bench;
+    const auto policy = [&](const std::string& content) {
+        return bench.load({{"TELEGATE_QUEUE_POLICY_FILE", bench.write("secret", content)}}).settings.queue_policy;
+    };
+    CHECK(policy("block\n") == "block");
+    CHECK(policy("drop_newest") == "drop_newest");
+    CHECK(has(bench.problem({{"TELEGATE_QUEUE_POLICY_FILE", bench.write("secret", "block\n\n")}}),
+              "env TELEGATE_QUEUE_POLICY_FILE: \"block\\x0a\" is not a choice"));
+}
+
+TEST_CASE("a file of a value that cannot be read is a problem", "[config][environment]") {
+    const Bench bench;
+    CHECK(bench.problem({{"TELEGATE_LOG_LEVEL_FILE", "/nonexistent"}}) ==
+          "env TELEGATE_LOG_LEVEL_FILE: \"/nonexistent\" cannot be read: No such file or directory, allowed: the path "
+          "of a file that holds the value, at most 4096 bytes");
+    CHECK(
+        has(bench.problem({{"TELEGATE_LOG_LEVEL_FILE", "/dev/zero"}}), "\"/dev/zero\" cannot be read: File too large"));
+}
+
+TEST_CASE("a value and a file of it are a problem", "[config][environment]") {
+    const Bench bench;
+    const std::string secret = bench.write("secret", "info");
+    CHECK(bench.problem({{"TELEGATE_LOG_LEVEL", "info"}, {"TELEGATE_LOG_LEVEL_FILE", secret}}) ==
+          "env TELEGATE_LOG_LEVEL_FILE: gives the same setting as TELEGATE_LOG_LEVEL, allowed: one of the two");
+}
+
+TEST_CASE("a variable that is no setting is a warning with the nearest name", "[config][environment]") {
+    const LoadedSettings loaded = Bench().load({{"TELEGATE_PORT", "tcp://10.0.0.1:5556"},
+                                                {"TELEGATE_QUEUE_POLCY", "block"},
+                                                {"TELEGATE_DEVICE_KETTLE_INTERVAL_MS", "5"},
+                                                {"TELEGATE_TLS_\x1b[2J", ""}});
+    CHECK(loaded.warnings ==
+          std::vector<std::string>{"env TELEGATE_DEVICE_KETTLE_INTERVAL_MS: is not a setting and is ignored, did you "
+                                   "mean TELEGATE_DEVICE_BOILER_INTERVAL_MS?",
+                                   "env TELEGATE_PORT: is not a setting and is ignored",
+                                   "env TELEGATE_QUEUE_POLCY: is not a setting and is ignored, did you mean "
+                                   "TELEGATE_QUEUE_POLICY?",
+                                   "env TELEGATE_TLS_\\x1b[2J: is not a setting and is ignored"});
+}
+
+TEST_CASE("no more than 50 warnings are told, and the rest is counted", "[config][environment]") {
+    Variables variables;
+    for (int i = 0; i < 60; ++i) {
+        variables.emplace_back("TELEGATE_XYZZY_" + std::to_string(1'000'000 + i), "");
+    }
+    const LoadedSettings loaded = Bench().load(variables);
+    REQUIRE(loaded.warnings.size() == 51);
+    CHECK(loaded.warnings.back() == "env: 10 more variables are no settings");
+}
+
+TEST_CASE("a setting of another driver is a problem, not a warning", "[config][environment]") {
+    CHECK(Bench().problem({{"TELEGATE_DEVICE_BOILER_PER_CORE", "yes"}}) ==
+          "env TELEGATE_DEVICE_BOILER_PER_CORE: is a setting of the driver host, but the driver of this device is "
+          "simulated");
+}
+
+TEST_CASE("no two settings of the table have one variable, nor is one the file of another", "[config][environment]") {
+    std::set<std::string> names;
+    for (const SettingRow& row : settings_table()) {
+        const bool named = find_section(row.section)->named();
+        names.insert(variable_name({std::string(row.section), named ? "x" : "", std::string(row.key)}));
+        if (row.section == "gateway") {
+            // The flat form: as if its section had no name.
+            names.insert("TELEGATE_" + variable_name({"", "", std::string(row.key)}).substr(10));
+        }
+    }
+    const auto flat = std::count_if(settings_table().begin(), settings_table().end(),
+                                    [](const SettingRow& row) { return row.section == "gateway"; });
+    CHECK(names.size() == settings_table().size() + static_cast<std::size_t>(flat));
+    for (const std::string& name : names) {
+        CHECK_FALSE(names.contains(name + "_FILE"));
+    }
+}

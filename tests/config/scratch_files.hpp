@@ -1,0 +1,45 @@
+#pragma once
+
+#include "config/load.hpp"
+#include "config/settings_sources.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace telegate::test {
+
+/// Files of settings in a folder of their own. `root` stands for it in texts, so that they are the same everywhere.
+struct ScratchFiles : ScratchDir {
+    std::string write(const std::string& name, const std::string& text) const {
+        std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+        std::ofstream(path(name), std::ios::binary) << text;
+        return path(name);
+    }
+
+    /// Without the path of the folder: "a.ini:1: ...".
+    [[nodiscard]] std::string relative(std::string text) const {
+        const std::string root = path("");
+        for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root)) {
+            text.erase(at, root.size());
+        }
+        return text;
+    }
+
+    /// All problems of a load, a line each; "" when there are none.
+    [[nodiscard]] std::string problems(const SettingsSources& sources) const {
+        try {
+            (void)load_settings(sources);
+        } catch (const SettingsError& error) {
+            return relative(error.what());
+        }
+        return "";
+    }
+
+    [[nodiscard]] std::string origin(const LoadedSettings& loaded, const SettingKey& key) const {
+        return relative(loaded.origins.text(key));
+    }
+};
+
+}  // namespace telegate::test

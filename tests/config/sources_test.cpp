@@ -1,0 +1,181 @@
+#include "config/scratch_files.hpp"
+#include "support/catch.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace telegate;
+using telegate::test::ScratchFiles;
+
+namespace {
+
+const std::string boiler = "[device \"boiler\"]\ndriver = simulated\n";
+
+}  // namespace
+
+TEST_CASE("each source wins over those before it", "[config][sources]") {
+    const ScratchFiles files;
+    SettingsSources sources{.file = files.write("a.ini", "")};
+    const auto level = [&] {
+        const LoadedSettings loaded = load_settings(sources);
+        return loaded.settings.log_level + " " + files.origin(loaded, {"gateway", "", "log_level"});
+    };
+    CHECK(level() == "info default");
+    files.write("a.ini", "\nlog_level = trace\n");
+    CHECK(level() == "trace a.ini:2");
+    files.write("conf.d/10.ini", "log_level = debug\n");
+    CHECK(level() == "debug conf.d/10.ini:1");
+    files.write("conf.d/9.ini", "[gateway]\nlog_level = warn\n");
+    CHECK(level() == "warn conf.d/9.ini:2");
+    sources.environment = {{"TELEGATE_LOG_LEVEL", "error"}};
+    CHECK(level() == "error env TELEGATE_LOG_LEVEL");
+    sources.assignments = {"gateway.log_level=off"};
+    CHECK(level() == "off --set");
+    sources.log_level = "info";
+    CHECK(level() == "info --log-level");
+}
+
+TEST_CASE("a drop-in adds to the section of its name, or makes one", "[config][sources]") {
+    const ScratchFiles files;
+    const SettingsSources sources{.file = files.write("a.ini", boiler + "seed = 7\n")};
+    files.write("conf.d/a.ini", "[device \"boiler\"]\ninterval_ms = 5\n[device \"pump\"]\ndriver = host\n");
+    const LoadedSettings loaded = load_settings(sources);
+    REQUIRE(loaded.settings.devices.size() == 2);
+    CHECK(loaded.settings.devices[0].interval_ms == 5);
+    CHECK(loaded.settings.devices[0].simulated.seed == 7);
+    CHECK(loaded.settings.devices[1].driver == "host");
+    CHECK(files.origin(loaded, {"device", "boiler", "seed"}) == "a.ini:3");
+    CHECK(files.origin(loaded, {"device", "boiler", "interval_ms"}) == "conf.d/a.ini:2");
+    CHECK(files.origin(loaded, {"device", "boiler", "autostart"}) == "default");
+}
+
+TEST_CASE("only files that end in .ini and are not hidden are drop-ins", "[config][sources]") {
+    const ScratchFiles files;
+    const SettingsSources sources{.file = files.write("a.ini", ""), .drop_in_folder = files.path("more")};
+    files.write("more/a.conf", "nonsense");
+    files.write("more/.a.ini", "nonsense");
+    files.write("conf.d/a.ini", "nonsense");
+    files.write("more/a.ini", "queue_size = 3");
+    CHECK(load_settings(sources).settings.queue_size == 3);
+}
+
+TEST_CASE("a key twice in one file is a problem, in two files it is not", "[config][sources]") {
+    const ScratchFiles files;
+    const SettingsSources sources{.file = files.write("a.ini", "queue_size = 1\nqueue_size = 2\n")};
+    files.write("conf.d/a.ini", "queue_size = 3\n");
+    CHECK(files.problems(sources) == "a.ini:2: queue_size: is there twice, first in line 1");
+}
+
+TEST_CASE("a list goes on where its key is repeated, and begins anew after an empty value", "[config][sources]") {
+    const auto processors = [](const std::string& lines) {
+        return parse_settings("[sampling]\n" + lines, "t.ini").cpu_affinity;
+    };
+    using Numbers = std::vector<std::int64_t>;
+    CHECK(processors("cpu_affinity = 1\ncpu_affinity = 2, 3\n") == Numbers{1, 2, 3});
+    CHECK(processors("cpu_affinity = 1\ncpu_affinity =\ncpu_affinity = 2\n") == Numbers{2});
+    CHECK(processors("cpu_affinity = 1\ncpu_affinity =\n").empty());
+}
+
+TEST_CASE("a list that must not be empty is a problem when nothing follows its reset", "[config][sources]") {
+    const auto problem = [](const std::string& lines) {
+        try {
+            (void)parse_settings(boiler + lines, "t.ini");
+        } catch (const SettingsError& error) {
+            return std::string(error.what()).substr(0, 39);
+        }
+        return std::string();
+    };
+    CHECK(problem("waveforms = sine\nwaveforms =\n") == "t.ini:4: waveforms: \"\" is not a choice,");
+    CHECK(problem("waveforms =\nwaveforms = sine\nwaveforms = ramp\n").empty());
+    CHECK(problem("waveforms = sine\nwaveforms = ramp, sine\n") == "t.ini:4: waveforms: \"sine\" is there twi");
+}
+
+TEST_CASE("a list from a later source stands in place of the earlier one", "[config][sources]") {
+    const ScratchFiles files;
+    SettingsSources sources{.file = files.write("a.ini", "[sampling]\ncpu_affinity = 1, 2\n")};
+    sources.assignments = {"sampling.cpu_affinity=3", "sampling.cpu_affinity=4"};
+    CHECK(load_settings(sources).settings.cpu_affinity == std::vector<std::int64_t>{3, 4});
+}
+
+TEST_CASE("of two settings that exclude each other, the one from the later source holds", "[config][sources]") {
+    const ScratchFiles files;
+    const bool is_us_later = GENERATE(true, false);
+    const std::string us = "[device \"boiler\"]\ninterval_us = 250\n";
+    const std::string ms = "[device \"boiler\"]\ninterval_ms = 7\n";
+    const SettingsSources sources{.file = files.write("a.ini", (is_us_later ? ms : us) + "driver = simulated\n")};
+    files.write("conf.d/a.ini", is_us_later ? us : ms);
+    const LoadedSettings loaded = load_settings(sources);
+    CHECK(loaded.settings.devices.at(0).interval_us == (is_us_later ? 250 : 0));
+    CHECK(loaded.settings.devices.at(0).interval_ms == (is_us_later ? 0 : 7));
+    const std::string left_out = is_us_later ? "interval_ms" : "interval_us";
+    CHECK(files.origin(loaded, {"device", "boiler", left_out}) == "default");
+}
+
+TEST_CASE("the driver that holds decides which keys a device has, wherever they stand", "[config][sources]") {
+    const ScratchFiles files;
+    const SettingsSources sources{.file = files.write("a.ini", boiler + "seed = 7\n")};
+    files.write("conf.d/a.ini", "[device \"boiler\"]\ndriver = host\n");
+    CHECK(files.problems(sources) ==
+          "a.ini:3: seed: is a setting of the driver simulated, but the driver of this device is host");
+}
+
+TEST_CASE("the problems of all sources are told at once, in the order of the sources", "[config][sources]") {
+    const ScratchFiles files;
+    SettingsSources sources{.file = files.write("m.ini", "\nqueue_size = x\nnonsense\n" + boiler)};
+    files.write("conf.d/b.ini", "[device \"pump\"]\n");
+    files.write("conf.d/a.ini", "log_level = loud\n[queue\n");
+    sources.environment = {{"TELEGATE_DEVICE_BOILER_AUTOSTART", "maybe"}};
+    sources.assignments = {"queue.policy=wait", "nonsense"};
+    CHECK(files.problems(sources) ==
+          "m.ini:2: queue_size: \"x\" is not a whole number, allowed: a whole number without unit, 1 to 1048576 "
+          "(samples), or 0 for the default 1024\n"
+          "m.ini:3: \"nonsense\" is not a setting, allowed is key = value\n"
+          "conf.d/a.ini:1: log_level: \"loud\" is not a choice, allowed: trace, debug, info, warn, error, off\n"
+          "conf.d/a.ini:2: \"[queue\" is not a section, allowed is [section] or [section \"NAME\"] alone\n"
+          "conf.d/b.ini:1: driver: is missing in [device \"pump\"], allowed: host, simulated\n"
+          "env TELEGATE_DEVICE_BOILER_AUTOSTART: \"maybe\" is neither yes nor no, allowed: yes, true, on, 1, no, "
+          "false, off or 0\n"
+          "--set nonsense: is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE\n"
+          "--set queue.policy=wait: \"wait\" is not a choice, allowed: drop_oldest, drop_newest, block");
+}
+
+TEST_CASE("files that cannot be read are told alone, each of them", "[config][sources]") {
+    const ScratchFiles files;
+    SettingsSources sources{.file = files.path("none.ini"), .drop_in_folder = files.path("conf.d")};
+    files.write("conf.d/a.ini/x", "");
+    files.write("conf.d/b.ini", "[device \"boiler\"]\ninterval_ms = 5\n");
+    CHECK(files.problems(sources) ==
+          "none.ini: cannot be read: No such file or directory\nconf.d/a.ini: cannot be read: Is a directory");
+    sources.drop_in_folder = files.path("none.d");
+    CHECK(files.problems(sources) ==
+          "none.ini: cannot be read: No such file or directory\nnone.d: cannot be read: No such file or directory");
+}
+
+TEST_CASE("without a folder of that name beside it, a file stands alone", "[config][sources]") {
+    const ScratchFiles files;
+    CHECK(files.problems({.file = files.write("a.ini", "queue_size = 3")}).empty());
+    CHECK(load_settings(SettingsSources{}).settings.queue_size == 1'024);
+}
+
+TEST_CASE("more drop-ins than there can be sections are refused", "[config][sources]") {
+    const ScratchFiles files;
+    for (int i = 0; i <= 256; ++i) {
+        files.write("conf.d/" + std::to_string(i) + ".ini", "");
+    }
+    CHECK(files.problems({.file = files.write("a.ini", "")}) ==
+          "conf.d: holds 257 files *.ini, allowed are at most 256");
+}
+
+TEST_CASE("sections of all sources count together", "[config][sources]") {
+    const ScratchFiles files;
+    std::string text;
+    for (int i = 0; i < 256; ++i) {
+        text += "[device \"d" + std::to_string(i) + "\"]\ndriver = host\n";
+    }
+    SettingsSources sources{.file = files.write("a.ini", text), .assignments = {"device.d7.autostart=no"}};
+    CHECK(files.problems(sources).empty());
+    sources.assignments.emplace_back("device.more.driver=host");
+    CHECK(files.problems(sources) ==
+          "--set device.more.driver=host: [device \"more\"] is one too many, allowed are at "
+          "most 256 sections [device \"NAME\"]");
+}

@@ -1,0 +1,51 @@
+#include "config/load.hpp"
+#include "config/settings_sources.hpp"
+#include "config/settings_text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace telegate;
+
+void require(bool holds) {
+    if (!holds) {
+        std::abort();
+    }
+}
+
+/// Each line is a variable when it begins with TELEGATE_, else an assignment.
+SettingsSources sources_of(const std::string& text) {
+    SettingsSources sources;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t sign = line.find('=');
+        if (!line.starts_with("TELEGATE_") || sign == std::string::npos) {
+            sources.assignments.push_back(line);
+        } else if (!line.substr(0, sign).ends_with("_FILE")) {  // it would read any file there is
+            sources.environment.emplace_back(line.substr(0, sign), line.substr(sign + 1));
+        }
+    }
+    return sources;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        const LoadedSettings loaded = load_settings(sources_of(std::string(data, data + size)));
+        require(loaded.settings.publish.size() <= 16 && loaded.settings.devices.size() <= 256);
+        require(loaded.warnings.size() <= settings_warnings_max + 1);
+        const auto all_of = [](const Settings& all) {
+            return effective_text({.settings = all, .origins = {}, .warnings = {}});
+        };
+        require(all_of(parse_settings(sample_ini(loaded.settings), "again.ini")) == all_of(loaded.settings));
+    } catch (const SettingsError& error) {
+        require(!error.problems().empty() && error.problems().size() <= 201);
+    }
+    return 0;
+}

@@ -1,0 +1,125 @@
+#include "settings_answer.hpp"
+
+#include "machine_check.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace telegate;
+using telegate::test::ScratchDir;
+
+namespace {
+
+struct Bench : ScratchDir {
+    [[nodiscard]] SettingsAnswer answer(const std::string& text, Purpose purpose, const std::string& format) const {
+        std::ofstream(path("a.ini")) << text;
+        return answer_settings({.sources = {.file = path("a.ini"), .environment = {{"TELEGATE_PORT", "tcp://1"}}},
+                                .purpose = purpose,
+                                .format = format});
+    }
+};
+
+std::vector<std::string> machine_texts(const std::string& ini) {
+    std::vector<std::string> texts;
+    for (const SettingsProblem& problem : machine_problems(parse_settings(ini, "t.ini"), {})) {
+        texts.push_back(problem.text());
+    }
+    return texts;
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a check finds what a start would find, and tells it in one answer", "[gateway][check]") {
+    const Bench bench;
+    const SettingsAnswer answer =
+        bench.answer("queue_size = x\n[publish \"a\"]\nendpoint = tcp://nowhere\n", Purpose::check, "text");
+    CHECK(answer.exit_code == exit_code::config);
+    CHECK(answer.output.empty());
+    CHECK(has(answer.errors, "a.ini:1: queue_size: \"x\" is not a whole number"));
+    CHECK(has(answer.errors, "a.ini:3: endpoint: \"tcp://nowhere\" is not an endpoint"));
+}
+
+TEST_CASE("a check answers in JSON", "[gateway][check]") {
+    const Bench bench;
+    const SettingsAnswer answer = bench.answer("\nqueue_size = x\n", Purpose::check, "json");
+    CHECK(answer.exit_code == exit_code::config);
+    CHECK(answer.errors.empty());
+    const auto json = nlohmann::json::parse(answer.output);
+    CHECK(json["valid"] == false);
+    REQUIRE(json["problems"].size() == 1);
+    CHECK(json["problems"][0]["file"] == bench.path("a.ini"));
+    CHECK(json["problems"][0]["line"] == 2);
+    CHECK(json["problems"][0]["key"] == "queue_size");
+    CHECK(has(json["problems"][0]["what"], "is not a whole number"));
+}
+
+TEST_CASE("settings without problems are said to be so, beside warnings", "[gateway][check]") {
+    const Bench bench;
+    const std::string text = "[publish \"a\"]\nendpoint = ipc:///nonexistent/a\n";
+    const SettingsAnswer answer = bench.answer(text, Purpose::check, "text");
+    CHECK(answer.exit_code == exit_code::ok);
+    CHECK(answer.output == bench.path("a.ini") + ": no problems found\n");
+    CHECK(has(answer.errors, "warning: env TELEGATE_PORT: is not a setting and is ignored\n"));
+    CHECK(has(answer.errors, "a.ini:2: endpoint: no socket can be made in /nonexistent: No such file or directory\n"));
+    const auto json = nlohmann::json::parse(bench.answer(text, Purpose::check, "json").output);
+    CHECK(json["valid"] == true);
+    CHECK(json["problems"].empty());
+    CHECK(json["warnings"].size() == 2);
+}
+
+TEST_CASE("a file that is missing has an exit code of its own", "[gateway][check]") {
+    const auto [purpose, format] = GENERATE(
+        table<Purpose, std::string>({{Purpose::check, "text"}, {Purpose::check, "json"}, {Purpose::print, "ini"}}));
+    const SettingsAnswer answer =
+        answer_settings({.sources = {.file = "/nonexistent/a.ini"}, .purpose = purpose, .format = format});
+    CHECK(answer.exit_code == exit_code::no_input);
+    CHECK(has(answer.output + answer.errors, "cannot be read: No such file or directory"));
+}
+
+TEST_CASE("settings are printed in each format", "[gateway][print]") {
+    const Bench bench;
+    CHECK(has(bench.answer("queue_size = 7", Purpose::print, "text").output, "a.ini:1\n"));
+    CHECK(has(bench.answer("queue_size = 7", Purpose::print, "ini").output, "\nqueue_size = 7\n"));
+    CHECK(has(bench.answer("queue_size = 7", Purpose::print, "json").output, "\"queue_size\": 7"));
+    const SettingsAnswer answer = bench.answer("queue_size = x", Purpose::print, "ini");
+    CHECK(answer.exit_code == exit_code::config);
+    CHECK(answer.output.empty());
+    CHECK(has(answer.errors, "a.ini:1: queue_size: "));
+}
+
+TEST_CASE("an address that the machine has, or that means all or none of its own, is no problem", "[gateway][check]") {
+    const auto* const host = GENERATE("127.0.0.1", "127.8.9.1", "0.0.0.0", "*", "[::]", "localhost", "lo");
+    CAPTURE(host);
+    CHECK(machine_texts(std::string("[publish \"a\"]\nendpoint = tcp://") + host + ":0\n").empty());
+}
+
+TEST_CASE("an address that no interface has is found", "[gateway][check]") {
+    // Addresses for documentation, RFC 5737 and RFC 3849.
+    CHECK(machine_texts("[publish \"a\"]\nendpoint = tcp://203.0.113.77:0\n[publish \"b\"]\nendpoint = tcp://nic9:0\n"
+                        "[publish \"c\"]\nendpoint = tcp://[2001:db8:0::1]:0\n[rest]\nlisten = 198.51.100.77:0\n") ==
+          std::vector<std::string>{"listen: no interface of this machine is or has 198.51.100.77",
+                                   "t.ini:2: endpoint: no interface of this machine is or has 203.0.113.77",
+                                   "t.ini:4: endpoint: no interface of this machine is or has nic9",
+                                   "t.ini:6: endpoint: no interface of this machine is or has 2001:db8::1"});
+}
+
+TEST_CASE("a folder in which no socket can be made is found", "[gateway][check]") {
+    const ScratchDir scratch;
+    const auto texts_of = [](const std::string& path) {
+        return machine_texts("[publish \"a\"]\nendpoint = ipc://" + path + "\n");
+    };
+    CHECK(texts_of(scratch.path("a")).empty());
+    CHECK(texts_of("@abstract").empty());
+    CHECK(texts_of("*").empty());
+    CHECK(texts_of("here").empty());
+    CHECK(texts_of(scratch.path("none/a")) ==
+          std::vector<std::string>{"t.ini:2: endpoint: no socket can be made in " + scratch.path("none") +
+                                   ": No such file or directory"});
+}

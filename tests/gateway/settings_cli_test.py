@@ -1,0 +1,164 @@
+"""gateway_app's answers about its settings, as an operator meets them: sources, formats, exit codes.
+
+Environment: TELEGATE_GATEWAY_APP, TELEGATE_SOURCE_DIR.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+APP = os.environ["TELEGATE_GATEWAY_APP"]
+SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
+SHIPPED = ["gateway", "embedded", "high_frequency", "cloud"]
+DEADLINE_S = 30
+
+
+def run(*arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
+    return subprocess.run([APP, *arguments], env=environment | variables, capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=False)
+
+
+def shipped(name):
+    return os.path.join(SOURCE, "config", name + ".ini")
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+
+class ExitCodes(Scratch):
+    def test_good_settings_are_0(self):
+        path = self.write("a.ini", "")
+        for arguments in (["--check"], ["--test"], ["--print-config"], ["--print-config=ini"], ["--print-config=json"]):
+            with self.subTest(arguments):
+                answer = run("-c", path, *arguments)
+                self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_a_wrong_command_line_is_64(self):
+        for arguments in ([], ["--check"], ["--no-such-flag"], ["-c", "a.ini", "--log-level", "loud"],
+                          ["--print-config=xml"]):
+            with self.subTest(arguments):
+                self.assertEqual(run(*arguments).returncode, 64)
+
+    def test_what_cannot_be_read_is_66(self):
+        path = self.write("a.ini", "")
+        for arguments in (["-c", "/nonexistent/gateway.ini"], ["-c", self.folder],
+                          ["-c", path, "--config-dir", "/nonexistent"]):
+            with self.subTest(arguments):
+                self.assertEqual(run(*arguments).returncode, 66)
+                self.assertEqual(run(*arguments, "--check").returncode, 66)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_what_may_not_be_read_is_77(self):
+        path = self.write("a.ini", "")
+        os.chmod(path, 0)
+        self.assertEqual(run("-c", path, "--check").returncode, 77)
+
+    def test_problems_are_78_from_every_source(self):
+        bad, good = self.write("b.ini", "queue_size = x"), self.write("a.ini", "")
+        for arguments, variables in ((["-c", bad], {}), (["-c", good, "--set", "queue_size=x"], {}),
+                                     (["-c", good], {"TELEGATE_QUEUE_SIZE": "x"})):
+            for purpose in ([], ["--check"], ["--print-config"]):
+                with self.subTest(arguments + purpose):
+                    self.assertEqual(run(*arguments, *purpose, **variables).returncode, 78)
+
+
+class Answers(Scratch):
+    def test_a_check_in_json_names_file_line_key_and_what(self):
+        path = self.write("a.ini", "\nqueue_size = x\n")
+        answer = run("-c", path, "--check", "--output", "json", TELEGATE_QUEUE_POLICY="wait")
+        self.assertEqual((answer.returncode, answer.stderr), (78, ""))
+        told = json.loads(answer.stdout)
+        self.assertFalse(told["valid"])
+        first, second = told["problems"]
+        self.assertEqual((first["file"], first["line"], first["key"]), (path, 2, "queue_size"))
+        self.assertEqual(second["file"], "env TELEGATE_QUEUE_POLICY")
+        self.assertIn("drop_oldest", second["what"])
+
+    def test_every_value_has_its_origin(self):
+        path = self.write("a.ini", "queue_size = 7\n")
+        drop_in = self.write("conf.d/x.ini", "[queue]\npolicy = block\n")
+        answer = run("-c", path, "--print-config", "--set", "rest.listen=127.0.0.1:0", "--log-level", "off",
+                     TELEGATE_SAMPLING_INTERVAL_MS="2s")
+        lines = {tuple(line.replace(" = ", " ").split(maxsplit=2)) for line in answer.stdout.splitlines()}
+        for expected in (("gateway.queue_size", "7", f"{path}:1"), ("queue.policy", "block", f"{drop_in}:2"),
+                         ("rest.listen", "127.0.0.1:0", "--set"), ("gateway.log_level", "off", "--log-level"),
+                         ("gateway.sampling_interval_ms", "2000", "env TELEGATE_SAMPLING_INTERVAL_MS"),
+                         ("sampling.realtime_priority", "0", "default")):
+            self.assertIn(expected, lines)
+
+    def test_the_printed_file_means_the_same(self):
+        for name in SHIPPED:
+            with self.subTest(name):
+                printed = run("-c", shipped(name), "--print-config=ini").stdout
+                again = self.write(name + ".ini", printed)
+                self.assertEqual(run("-c", again, "--print-config=json").stdout,
+                                 run("-c", shipped(name), "--print-config=json").stdout)
+
+    def test_a_foreign_variable_is_a_warning(self):
+        answer = run("-c", self.write("a.ini", ""), "--check", TELEGATE_PORT="tcp://10.0.0.1:5556")
+        self.assertEqual(answer.returncode, 0)
+        self.assertIn("warning: env TELEGATE_PORT: is not a setting and is ignored", answer.stderr)
+
+
+@unittest.skipUnless(jsonschema, "no python3-jsonschema")
+class TheSchema(Scratch):
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(SOURCE, "docs", "settings.schema.json")) as file:
+            schema = json.load(file)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        self.validator = jsonschema.Draft202012Validator(schema)
+
+    def test_it_accepts_the_shipped_settings_and_the_defaults(self):
+        for arguments in [[]] + [["-c", shipped(name)] for name in SHIPPED]:
+            with self.subTest(arguments):
+                document = json.loads(run(*arguments, "--print-config=json").stdout)
+                self.assertEqual([error.message for error in self.validator.iter_errors(document)], [])
+
+    def test_it_refuses_what_the_gateway_refuses(self):
+        device = {"driver": "host"}
+        for document in ({"qeue": {}}, {"queue": {"polcy": "block"}}, {"queue": {"policy": "wait"}}, {"queue": []},
+                         {"gateway": {"sampling_interval_ms": 0}}, {"gateway": {"sampling_interval_ms": "100ms"}},
+                         {"gateway": {"sampling_interval_ms": 1.5}}, {"device": {"a": {}}},
+                         {"device": {"A": device}}, {"device": {"a": device | {"seed": 1}}},
+                         {"device": {"a": device | {"autostart": "yes"}}},
+                         {"device": {"a": device | {"interval_ms": 1, "interval_us": 1000}}},
+                         {"device": {"a": device | {"proc_root": ""}}}, {"device": {"a": device | {"proc_root": "/a\nb"}}},
+                         {"device": {"a": device | {"proc_root": "/a\\"}}}, {"device": {"a": device | {"proc_root": " /a"}}},
+                         {"device": {"a": {"driver": "simulated", "waveforms": []}}},
+                         {"device": {"a": {"driver": "simulated", "waveforms": ["sine", "sine"]}}},
+                         {"sampling": {"cpu_affinity": [1024]}}, {"publish": {"a": {}}},
+                         {"publish": {"a": {"endpoint": "udp://1"}}}, {"publish": {"a": {"endpoint": "tcp://"}}},
+                         {"rest": {"listen": "example.org:80"}}):
+            with self.subTest(document):
+                self.assertFalse(self.validator.is_valid(document))
+
+    def test_it_accepts_what_the_gateway_accepts(self):
+        for document in ({}, {"gateway": {"queue_size": 0}}, {"device": {}}, {"sampling": {"cpu_affinity": []}},
+                         {"device": {"a.b": {"driver": "simulated", "interval_us": 10, "waveforms": ["sine"]}}},
+                         {"publish": {"a": {"endpoint": "ipc:///tmp/x y"}}}, {"rest": {"listen": "[::1]:0"}}):
+            with self.subTest(document):
+                self.assertTrue(self.validator.is_valid(document))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,240 @@
+#include "settings_json.hpp"
+
+#include "config/settings_table.hpp"
+#include "config/settings_text.hpp"
+#include "config/settings_walk.hpp"
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <random>
+
+using namespace telegate;
+
+namespace {
+
+/// Everything that settings say, by the table.
+std::string all_of(const Settings& settings) {
+    return effective_text({.settings = settings, .origins = {}, .warnings = {}});
+}
+
+/// Draws settings that the table allows.
+class Draw {
+  public:
+    explicit Draw(std::uint32_t seed) : random_(seed) {}
+
+    Settings settings() {
+        Settings settings;
+        for (std::size_t i = below(4); i > 0; --i) {
+            settings.publish.emplace_back().name = "p" + std::to_string(i);
+            settings.publish.back().endpoint =
+                below(2) == 0 ? "tcp://*:0" : "ipc:///a \"b\"\\c\xc3\xa4" + std::to_string(i);
+        }
+        for (std::size_t i = below(5); i > 0; --i) {
+            settings.devices.emplace_back().name = "d." + std::to_string(i);
+            settings.devices.back().driver = below(2) == 0 ? "host" : "simulated";
+        }
+        walk(settings, [&](const SettingSpot& spot) {
+            const bool excluded = !spot.row.excludes.empty() && !is_free(spot);
+            if (!spot.row.required && !excluded && below(2) == 0) {
+                REQUIRE_FALSE(assign(spot.row, spot.owner, text_for(spot.row.rule)));
+            }
+        });
+        return settings;
+    }
+
+  private:
+    std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
+
+    static bool is_free(const SettingSpot& spot) {
+        return is_unset(*find_setting(spot.row.section, spot.row.excludes), spot.owner);
+    }
+
+    std::string text_for(const SettingRule& rule) {
+        if (std::holds_alternative<BooleanRule>(rule)) {
+            return below(2) == 0 ? "yes" : "no";
+        }
+        if (const auto* const whole = std::get_if<WholeRule>(&rule)) {
+            return std::to_string(std::uniform_int_distribution<std::int64_t>(whole->min, whole->max)(random_));
+        }
+        if (const auto* const real = std::get_if<RealRule>(&rule)) {
+            return nlohmann::json(std::uniform_real_distribution<double>(real->min, real->max)(random_)).dump();
+        }
+        if (const auto* const choice = std::get_if<ChoiceRule>(&rule)) {
+            return std::string(choice->choices[below(choice->choices.size())]);
+        }
+        if (const auto* const list = std::get_if<ListRule>(&rule)) {
+            return std::string(list->choices.front()) + (below(2) == 0 ? "" : "," + std::string(list->choices.back()));
+        }
+        if (const auto* const list = std::get_if<WholeListRule>(&rule)) {
+            return below(3) == 0 ? "" : std::to_string(list->min) + "," + std::to_string(list->max);
+        }
+        if (const auto* const text = std::get_if<TextRule>(&rule)) {
+            return (text->prefixes.empty() ? "" : std::string(text->prefixes.front())) + "/x y:1";
+        }
+        return below(2) == 0 ? "[::1]:0" : "0.0.0.0:65535";
+    }
+
+    std::mt19937 random_;
+};
+
+/// The problems of a document, a line each.
+std::string problems_of(std::string_view json) {
+    try {
+        (void)settings_from_json(json);
+    } catch (const SettingsError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("random settings become JSON and the same settings again", "[gateway][settings_json]") {
+    const auto seed = GENERATE(range(1U, 200U));
+    CAPTURE(seed);
+    const Settings settings = Draw(seed).settings();
+    const Settings again = settings_from_json(settings_json(settings)).settings;
+    CHECK(all_of(again) == all_of(settings));
+    CHECK(settings_json(again) == settings_json(settings));
+    CHECK(settings_hash(again) == settings_hash(settings));
+}
+
+TEST_CASE("a document with random bytes is settings or problems, and nothing worse", "[gateway][settings_json]") {
+    std::mt19937 random(GENERATE(range(1U, 20U)));
+    const std::string good = settings_json(Draw(static_cast<std::uint32_t>(random())).settings());
+    const std::string_view odd = "{}[]\",:0-e.\\/~\x01\xff\xc3";
+    for (int i = 0; i < 100; ++i) {
+        std::string text = good;
+        for (int change = 0; change <= i % 3; ++change) {
+            text[random() % text.size()] = odd[random() % odd.size()];
+        }
+        const std::string problems = problems_of(text);
+        CHECK(std::none_of(problems.begin(), problems.end(), [](char c) { return c != '\n' && c >= 0 && c < 0x20; }));
+    }
+}
+
+TEST_CASE("random settings become a file and the same settings again", "[gateway][settings_json]") {
+    const Settings settings = Draw(GENERATE(range(1U, 50U))).settings();
+    CHECK(all_of(parse_settings(sample_ini(settings), "t.ini")) == all_of(settings));
+}
+
+TEST_CASE("the document has a member for each section, with typed values", "[gateway][settings_json]") {
+    const Settings settings = parse_settings(
+        "[sampling]\ncpu_affinity = 1, 2\n[publish \"tcp\"]\nendpoint = tcp://*:0\n[device \"h\"]\ndriver = host\n"
+        "interval_us = 250\n[device \"s\"]\ndriver = simulated\nwaveforms = sine\n",
+        "t.ini");
+    const auto json = nlohmann::json::parse(settings_json(settings));
+    CHECK(json["gateway"] ==
+          nlohmann::json::parse(R"({"sampling_interval_ms":100,"queue_size":1024,"log_level":"info"})"));
+    CHECK(json["sampling"]["cpu_affinity"] == std::vector<int>{1, 2});
+    CHECK(json["rest"]["listen"] == "127.0.0.1:8080");
+    CHECK(json["publish"]["tcp"]["format"] == "json");
+    CHECK(json["device"]["h"]["autostart"] == true);
+    CHECK(json["device"]["h"]["interval_us"] == 250);
+    CHECK_FALSE(json["device"]["h"].contains("interval_ms"));
+    CHECK_FALSE(json["device"]["h"].contains("seed"));
+    CHECK(json["device"]["s"]["amplitude"] == 10.0);
+    CHECK(json["device"]["s"]["waveforms"] == std::vector<std::string>{"sine"});
+}
+
+TEST_CASE("what a document leaves out has its default, and its order is kept", "[gateway][settings_json]") {
+    CHECK(all_of(settings_from_json("{}").settings) == all_of(Settings()));
+    const Settings settings =
+        settings_from_json(R"({"device":{"b":{"driver":"host"},"a":{"driver":"host","interval_ms":5.0}}})").settings;
+    CHECK(settings.devices.at(0).name == "b");
+    CHECK(settings.devices.at(1).interval_ms == 5);
+}
+
+TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json]") {
+    const auto [json, problem] = GENERATE(table<std::string, std::string>({
+        {R"({"device":{"boiler":{"driver":"host","interval_ms":0}}})",
+         R"(/device/boiler/interval_ms: "0" is out of range, allowed: a whole number without unit, 1 to 3600000 (ms))"},
+        {R"({"device":{"boiler":{"driver":"host","interval_ms":"100ms"}}})",
+         R"(/device/boiler/interval_ms: "100ms" is not of the right type, allowed: a whole number without unit, )"
+         "1 to 3600000 (ms)"},
+        {R"({"device":{"boiler":{}}})",
+         R"(/device/boiler/driver: is missing in [device "boiler"], allowed: host, simulated)"},
+        {R"({"device":{"boiler":{"driver":5}}})",
+         R"(/device/boiler/driver: 5 is not of the right type, allowed: host, simulated)"},
+        {R"({"device":{"b":{"driver":"host","interval_ms":5,"interval_us":5000}}})",
+         R"(/device/b/interval_us: stands beside interval_ms, allowed: one of the two)"},
+        {R"({"device":{"B":{"driver":"host"}}})",
+         R"(/device/B: [device "B"] has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -)"},
+        {R"({"device":[]})",
+         R"(/device: [] is not of the right type, allowed: an object with an object for each name)"},
+        {R"({"device":{"a":1}})", R"(/device/a: 1 is not of the right type, allowed: an object of settings)"},
+        {R"({"queue":null})", R"(/queue: null is not of the right type, allowed: an object of settings)"},
+        {R"({"queue":{"polcy":"block"}})", R"(/queue/polcy: is not a setting of [queue], did you mean policy?)"},
+        {R"({"queue":{"a/b~\u0000":1}})", R"(/queue/a~1b~0?: is not a setting of [queue], allowed: policy)"},
+        {R"({"qeue":{}})", R"(/qeue: [qeue] is not a known section, did you mean queue?)"},
+        {R"({"":{}})", R"(/: is not a known section)"},
+        {R"({"device":{"a":{"driver":"host","autostart":"yes"}}})",
+         R"(/device/a/autostart: "yes" is not of the right type, allowed: true or false)"},
+        {R"({"sampling":{"cpu_affinity":[1,"2"]}})",
+         R"(/sampling/cpu_affinity: [1,"2"] is not of the right type, allowed: an array of whole numbers, 0 to 1023)"},
+        {R"({"sampling":{"cpu_affinity":1}})",
+         R"(/sampling/cpu_affinity: 1 is not of the right type, allowed: an array of whole numbers, 0 to 1023)"},
+        {R"({"gateway":{"queue_size":1.5}})",
+         R"(/gateway/queue_size: 1.5 is not of the right type, allowed: a whole number without unit, 1 to 1048576 )"
+         "(samples), or 0 for the default 1024"},
+        {R"({"gateway":{"queue_size":99999999999999999999}})",
+         R"(/gateway/queue_size: 1e+20 is not of the right type, allowed: a whole number without unit, 1 to 1048576 )"
+         "(samples), or 0 for the default 1024"},
+    }));
+    CAPTURE(json);
+    CHECK(problems_of(json) == problem);
+}
+
+TEST_CASE("words of a list hold no commas of their own", "[gateway][settings_json]") {
+    CHECK(problems_of(R"({"device":{"a":{"driver":"simulated","waveforms":["sine,ramp"]}}})")
+              .starts_with(R"(/device/a/waveforms: ["sine,ramp"] is not of the right type)"));
+    CHECK(problems_of(R"({"device":{"a":{"driver":"simulated","waveforms":[]}}})")
+              .starts_with(R"(/device/a/waveforms: "" is not a choice, allowed: an array of one or more of sine)"));
+}
+
+TEST_CASE("what is no document of settings is refused as a whole", "[gateway][settings_json]") {
+    const auto [json, problem] = GENERATE(table<std::string, std::string>({
+        {"", "is not JSON, see byte 1"},
+        {"{\"queue\":", "is not JSON, see byte 10"},
+        {"[]", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}"},
+        {"\"\xff\"", "is not JSON, see byte 2"},
+        {R"({"queue":{"policy":"block","policy":"block"}})", "\"policy\" is there twice in one object, allowed: once"},
+        {R"({"queue":{},"queue":{}})", "\"queue\" is there twice in one object, allowed: once"},
+        {R"({"a":{"b":{"c":[[]]}}})", "is nested too deep, allowed: at most 4 levels"},
+        {std::string(100'000, '['), "is nested too deep, allowed: at most 4 levels"},
+        {R"({"gateway":{"queue_size":1e999}})", "is not JSON of use: it holds a number outside of every range"},
+        {std::string(1024 * 1024 + 1, ' '), "is too large, allowed are at most 1048576 bytes"},
+    }));
+    CHECK(problems_of(json) == problem);
+}
+
+TEST_CASE("all problems of a document are told at once, 200 at most", "[gateway][settings_json]") {
+    std::string json = "{";
+    for (int i = 0; i < 250; ++i) {
+        json += (i == 0 ? "" : ",") + std::string("\"x") + std::to_string(i) + "\":{}";
+    }
+    try {
+        (void)settings_from_json(json + "}");
+        FAIL("no error");
+    } catch (const SettingsError& error) {
+        REQUIRE(error.problems().size() == 201);
+        CHECK(error.problems().back().text() == "50 more problems are not listed");
+    }
+}
+
+TEST_CASE("the hash differs with any value and not with the order of sections", "[gateway][settings_json]") {
+    const auto hash = [](const std::string& text) {
+        return settings_hash(parse_settings(text, "t.ini"));
+    };
+    const std::string a = "[device \"a\"]\ndriver = host\n";
+    const std::string b = "[device \"b\"]\ndriver = host\n";
+    CHECK(hash(a + b) == hash(b + a));
+    CHECK(hash(a + b) != hash(a));
+    CHECK(hash(a) != hash(b));
+    CHECK(hash(a + "interval_ms = 5") != hash(a + "interval_ms = 6"));
+    CHECK(hash("").size() == 16);
+    CHECK(hash("").find_first_not_of("0123456789abcdef") == std::string::npos);
+    CHECK(hash("") == hash("queue_size = 1024\n"));
+}

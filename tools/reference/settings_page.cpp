@@ -1,0 +1,162 @@
+#include "settings_page.hpp"
+
+#include "config/settings_table.hpp"
+
+#include <set>
+#include <string_view>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view introduction = R"(# Settings
+
+<!-- Made by telegate_reference from the settings table. Edits here are lost. -->
+
+`gateway_app --config FILE` reads settings from several sources. A later one wins:
+
+1. the defaults below
+2. `FILE`
+3. the files `*.ini` in the folder `conf.d` beside it, or in `--config-dir DIR`, sorted by name; hidden ones are left out
+4. variables of the environment, such as `TELEGATE_QUEUE_POLICY`
+5. `--set queue.policy=block`, in the order given
+6. `--log-level`
+
+| to | do |
+|---|---|
+| see every value with where it was given | `gateway_app --config FILE --print-config` |
+| get a file with all keys, explained | `gateway_app --print-config=ini`; with `--config FILE` it has the values that hold |
+| get the same as JSON | `gateway_app --config FILE --print-config=json`; [settings.schema.json](settings.schema.json) is the schema |
+| see whether the settings are right | `gateway_app --config FILE --check`, or `--check --output json` |
+
+## Files
+
+    # A comment: the first character of its line is # or ;
+    sampling_interval_ms = 100
+
+    [queue]
+    policy = drop_oldest
+
+    [device "boiler"]
+    driver = simulated
+    interval_ms = 1.5s
+    waveforms = sine, \
+                counter
+
+A line is blank, a comment, `[section]`, `[section "name"]` or `key = value`. A value reaches to the end of its line, so it may
+hold `#` and quotes, and a comment cannot stand behind it. A backslash at the end joins the next line. Keys of `[gateway]` may
+also stand before the first section. At most 1 MiB a file and 4096 bytes a line.
+
+In one file, a section or a key that is there twice is a problem. Sections of one name in several files are one section. Of two
+settings that exclude each other, the one from the later source holds.
+
+Sections of which there can be several have a name: 1 to 64 of the characters `a-z 0-9 _ . -`.
+
+## Values
+
+- **Times and sizes.** A bare number is in the unit of its key, which its name says: `interval_ms = 250`. Any other unit may be
+  written out, and is converted if that is exact: `250ms`, `1.5s`, `1m30s`, `2h`; else it is refused, as `250us` is for a key in
+  milliseconds. Times: `us`, `ms`, `s`, `m` or `min`, `h`, `d`. Sizes: `B`, `kB`, `MB`, `GB` are powers of 1000; `KiB`, `MiB`,
+  `GiB`, or `K`, `M`, `G`, are powers of 1024.
+- **Yes or no.** `yes`, `true`, `on`, `1`; `no`, `false`, `off`, `0`; in any letter case.
+- **Lists.** Separated by commas. A key that is repeated in one source goes on with its list; an empty value begins it anew. The
+  list of a later source stands in place of the earlier one.
+- **Text.** No control characters, no blanks at its ends, no backslash at the last one.
+
+## Environment
+
+`TELEGATE_SECTION_KEY` gives a setting: `TELEGATE_QUEUE_POLICY=block`. Keys of `[gateway]` need no section:
+`TELEGATE_LOG_LEVEL=debug`. Instances are named in between, with `_` for `.` and `-`:
+`TELEGATE_DEVICE_BOILER_INTERVAL_MS=250`. They must be there already, in a file or by `--set`. A variable that could mean two
+settings is a problem.
+
+With `_FILE` behind it, a variable names a file that holds the value: `TELEGATE_LOG_LEVEL_FILE=/run/secrets/level`. One newline at its
+end does not count. Both at once are a problem.
+
+A variable that begins with `TELEGATE_` and means nothing is a warning, not a problem: other programs set such variables too.
+
+## Command line
+
+`--set SECTION.KEY=VALUE`, `--set SECTION.NAME.KEY=VALUE`, or `--set KEY=VALUE` for keys of `[gateway]`; as often as needed. The name
+reaches from the first point to the last one before `=`. Instances can be made that way:
+`--set device.probe.driver=simulated --set device.probe.interval_ms=10`.
+
+## Problems
+
+All problems of all sources are told at once, each as `file:line: key: what is wrong, what is allowed`; for variables and options,
+`env TELEGATE_X: ...` and `--set ...: ...`. Files that cannot be read are told alone. The exit code is 78, or 66 when a file cannot be
+read, or 77 when that is not permitted. `--check` finds what a start would find, apart from addresses that are taken; it warns of
+addresses and folders that this machine does not have.
+
+    gateway_app --config FILE --check --output json
+    {"valid":false,"problems":[{"file":"gateway.ini","line":3,"key":"queue_size","what":"\"x\" is not a whole number, ..."}],"warnings":[]}
+
+## JSON
+
+    {"gateway": {"log_level": "info"}, "device": {"boiler": {"driver": "simulated", "interval_ms": 1500, "autostart": true}}}
+
+Numbers are in the unit of their key and have none of their own; lists are arrays. What is left out has its default. Problems name the
+place by a JSON pointer: `/device/boiler/interval_ms`.
+)";
+
+/// Text in a cell of a table.
+std::string cell(std::string text) {
+    for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
+        text.insert(at, 1, '\\');
+    }
+    return text;
+}
+
+std::string setting_line(const SettingRow& row) {
+    const std::string standard = default_text(row);
+    const bool is_stand_in = !row.unset.empty();
+    const std::string shown = row.required       ? "(needed)"
+                              : standard.empty() ? "(nothing)"
+                              : is_stand_in      ? "that of `" + standard + "`"
+                                                 : "`" + standard + "`";
+    return "| `" + std::string(row.key) + "` | " + std::string(type_text(row)) +
+           (row.unit.empty() ? "" : ", " + std::string(row.unit)) + " | " + cell(allowed_text(row)) + " | " +
+           cell(shown) + " | " + std::string(to_string(row.applies)) + " | " + cell(std::string(row.meaning)) + " |\n";
+}
+
+std::string table(std::string_view section, std::string_view driver) {
+    std::string lines;
+    for (const SettingRow& row : settings_table()) {
+        if (row.section == section && row.driver == driver) {
+            lines += setting_line(row);
+        }
+    }
+    return lines.empty()
+               ? ""
+               : "| key | type | allowed | default | changed by | meaning |\n|---|---|---|---|---|---|\n" + lines;
+}
+
+std::string section_text(const SectionRow& section) {
+    std::string text = "\n### [" + std::string(section.name) + (section.named() ? " \"NAME\"" : "") + "]\n\n" +
+                       std::string(section.meaning);
+    if (section.named()) {
+        text += " At most " + std::to_string(section.count_max) + ".";
+    }
+    text += "\n\n" + table(section.name, "");
+    std::set<std::string_view> drivers;
+    for (const SettingRow& row : settings_table()) {
+        if (row.section == section.name && !row.driver.empty() && drivers.insert(row.driver).second) {
+            text += "\nWith `driver = " + std::string(row.driver) + "`:\n\n" + table(section.name, row.driver);
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string settings_page() {
+    std::string text =
+        std::string(introduction) +
+        "\n## All settings\n\nA setting that is changed by `live` takes effect in a running gateway, one of "
+        "`restart` at its next start.\n";
+    for (const SectionRow& section : section_table()) {
+        text += section_text(section);
+    }
+    return text;
+}
+
+}  // namespace telegate
