@@ -1,8 +1,8 @@
 #include "environment.hpp"
 
+#include "config/nearest_name.hpp"
 #include "config/settings_table.hpp"
 #include "ini_text.hpp"
-#include "nearest_name.hpp"
 #include "settings_files.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "name_advice.hpp"
 
+#include "config/nearest_name.hpp"
 #include "config/settings_table.hpp"
-#include "nearest_name.hpp"
 
 #include <algorithm>
 

@@ -25,7 +25,8 @@ struct ParsedCommandLine {
     std::string output;  // to stdout when the code is 0, else to stderr
 };
 
-/// Parses --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL, --log-format FORMAT, --check (alias --test),
+/// Parses --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL, --log-format FORMAT, --check
+/// (alias --test),
 /// --print-config[=text|ini|json], --output text|json, --version, --help/-h. Exit code 64 on anything else.
 /// Takes the variables that may be settings from `environment`, which ends with a null pointer.
 [[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment);

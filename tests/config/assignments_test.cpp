@@ -36,7 +36,7 @@ TEST_CASE("an assignment that cannot be had says why", "[config][set]") {
         {{"queue.policy", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
          {"=5", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
          {"qeue.policy=block", "\"qeue\" is not a known section, did you mean queue?"},
-         {".policy=block", "\"\" is not a known section, allowed: gateway, sampling, queue, rest, publish, device"},
+         {".policy=block", "\"\" is not a known section, allowed: gateway, sampling, queue, log, rest, publish, device"},
          {"queue.polcy=block", "is not a setting of [queue], did you mean policy?"},
          {"policy=block", "is not a setting of [gateway], it belongs in [queue]"},
          {"queue.x.policy=block", "gives a name to [queue], which has none, allowed: queue.KEY=VALUE"},

@@ -1,5 +1,5 @@
-#include "metrics_table.hpp"
 #include "manual_page.hpp"
+#include "metrics_table.hpp"
 #include "settings_json.hpp"
 #include "settings_page.hpp"
 
