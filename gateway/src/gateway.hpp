@@ -8,6 +8,8 @@
 #include "core/waker.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_thread.hpp"
+#include "live_parts.hpp"
+#include "live_settings.hpp"
 #include "log.hpp"
 #include "peer_log.hpp"
 #include "plan.hpp"
@@ -28,7 +30,8 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while running.
+/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command(), health() and what
+///          live_settings() does any while running.
 /// Limits:  those of its parts.
 /// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
 class Gateway {
@@ -37,8 +40,10 @@ class Gateway {
     static constexpr std::chrono::milliseconds stop_grace_max{2'000};
     /// How long a REST request waits for the thread that knows the answer.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
+    /// Names that devices may have had since the start, several times what the settings allow at once: each has books.
+    static constexpr std::size_t device_names_max = 1'024;
 
-    Gateway(const Settings& settings, Plan plan, Log& log);
+    Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource source = {});
     ~Gateway();
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;
@@ -59,7 +64,9 @@ class Gateway {
     /// Threads: any.
     [[nodiscard]] Health health() const;
 
-    /// As bound, in the order of the settings.
+    [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }
+
+    /// As bound, in the order of the settings. Threads: the main one before start(), later the reactor's.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
@@ -72,6 +79,8 @@ class Gateway {
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
+    void take_channels(StatusSnapshot& snapshot) const;
+    [[nodiscard]] ConfigHandlers config_handlers();
     void log_start() const;
     void log_final_books() const;
 
@@ -92,6 +101,8 @@ class Gateway {
     Pump pump_;
     Sampler sampler_;
     SamplingThread sampling_thread_;
+    LiveParts live_parts_;
+    LiveSettings live_settings_;
     RestServer rest_;
     std::thread io_thread_;
 };

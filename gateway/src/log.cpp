@@ -17,6 +17,10 @@ Log::Log(std::string_view level) {
     spdlog::set_default_logger(std::move(logger));
 }
 
+void Log::set_level(std::string_view level) {
+    spdlog::set_level(spdlog::level::from_str(std::string(level)));
+}
+
 void Log::info(const std::string& line) const {
     spdlog::info("{}", line);
 }

@@ -20,6 +20,9 @@ class Log {
     /// `level` is one of the names that the setting log_level allows.
     explicit Log(std::string_view level);
 
+    /// From now on.
+    void set_level(std::string_view level);
+
     void info(const std::string& line) const;
     void warn(const std::string& line) const;
     void error(const std::string& line) const;

@@ -4,6 +4,7 @@
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
+#include "settings_source.hpp"
 #include "signals.hpp"
 
 #include <poll.h>
@@ -19,14 +20,14 @@ namespace {
 using namespace telegate;
 
 /// Waits for the first SIGINT or SIGTERM, stops in order, and cuts that short at the second one.
-void run_until_stopped(Gateway& gateway, Signals& signals, Log& log) {
+void run_until_stopped(Gateway& gateway, Signals& signals, const Log& log) {
     std::array<pollfd, 2> waiting{pollfd{signals.descriptor(), POLLIN, 0},
                                   pollfd{gateway.stopped_descriptor(), POLLIN, 0}};
     for (bool stopping = false; waiting[1].revents == 0;) {
         ::poll(waiting.data(), waiting.size(), -1);
         while (const auto signal = signals.take()) {
             if (*signal == SIGHUP) {
-                log.info("SIGHUP ignored: settings are read at start only");
+                gateway.live_settings().reload("SIGHUP");
                 continue;
             }
             if (stopping) {
@@ -41,15 +42,13 @@ void run_until_stopped(Gateway& gateway, Signals& signals, Log& log) {
 int run(const CommandLine& command_line) {
     Signals signals;
     auto [settings, plan] = load_plan(command_line.config_path);
-    if (!command_line.log_level.empty()) {
-        override_log_level(settings, command_line.log_level, "--log-level");
-    }
+    override_settings(settings, command_line);
     if (command_line.check) {
         std::cout << command_line.config_path << ": no problems found\n";
         return exit_code::ok;
     }
     Log log(settings.log_level);
-    Gateway gateway(settings, std::move(plan), log);
+    Gateway gateway(settings, std::move(plan), log, source_of(command_line));
     gateway.start();
     run_until_stopped(gateway, signals, log);
     gateway.finish();

@@ -8,6 +8,7 @@
 #include "payload_format.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,8 +30,12 @@ struct Plan {
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };
 
-/// Throws SettingsError with every problem.
-[[nodiscard]] Plan make_plan(const Settings& settings);
+/// Throws SettingsError with every problem. A device for which `keeps_driver` is true gets no driver.
+[[nodiscard]] Plan make_plan(const Settings& settings,
+                             const std::function<bool(const DeviceSettings&)>& keeps_driver = {});
+
+/// How a device of these settings is sampled.
+[[nodiscard]] DeviceOptions device_options(const Settings& settings, const DeviceSettings& device);
 
 struct LoadedPlan {
     Settings settings;

@@ -20,9 +20,12 @@ std::string_view status_phrase(int status) noexcept {
         case 405: return "Method Not Allowed";
         case 409: return "Conflict";
         case 411: return "Length Required";
+        case 412: return "Precondition Failed";
         case 413: return "Content Too Large";
         case 414: return "URI Too Long";
+        case 415: return "Unsupported Media Type";
         case 416: return "Range Not Satisfiable";
+        case 422: return "Unprocessable Content";
         case 431: return "Request Header Fields Too Large";
         case 500: return "Internal Server Error";
         case 503: return "Service Unavailable";

@@ -2,6 +2,7 @@
 
 #include "device/sampler.hpp"
 #include "health.hpp"
+#include "rest_config.hpp"
 #include "status.hpp"
 
 #include <functional>
@@ -27,6 +28,7 @@ struct RestHandlers {
     /// One known device. nullopt: no answer in time.
     std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
     std::function<Health()> health;
+    ConfigHandlers config;
 };
 
 }  // namespace telegate

@@ -19,6 +19,8 @@ constexpr std::string_view index_text =
     "telegate\n"
     "\n"
     "GET  /status               what the gateway is doing, as JSON\n"
+    "GET  /config               the settings in force, as JSON; PUT replaces them\n"
+    "POST /-/reload             read the settings file again\n"
     "POST /start                start all devices\n"
     "POST /stop                 stop all devices\n"
     "POST /reset                reset all devices\n"
@@ -34,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, DeviceCommand>, 3> commands{
 
 /// What a path stands for.
 struct Route {
-    enum class Kind { unknown, index, status, all_devices, one_device };
+    enum class Kind { unknown, index, status, config, reload, all_devices, one_device };
     Kind kind = Kind::unknown;
     DeviceCommand command = DeviceCommand::start;
     std::string_view device;
@@ -56,6 +58,12 @@ Route route_of(std::string_view path) {
     }
     if (path == "/status") {
         return {Route::Kind::status, {}, {}};
+    }
+    if (path == "/config") {
+        return {Route::Kind::config, {}, {}};
+    }
+    if (path == "/-/reload") {
+        return {Route::Kind::reload, {}, {}};
     }
     const std::size_t slash = path.rfind('/');
     const auto command = slash == std::string_view::npos ? std::nullopt : to_command(path.substr(slash + 1));
@@ -165,6 +173,8 @@ HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& reques
             return reading ? HttpResponse{200, "text/plain; charset=utf-8", std::string(index_text), {}}
                            : wrong_method(request, "GET, HEAD");
         case Route::Kind::status: return reading ? get_status(handlers, request) : wrong_method(request, "GET, HEAD");
+        case Route::Kind::config: return answer_config(handlers.config, request);
+        case Route::Kind::reload: return answer_reload(handlers.config, request);
         case Route::Kind::all_devices:
         case Route::Kind::one_device:
             return request.method == "POST" ? post_command(handlers, request, route) : wrong_method(request, "POST");

@@ -41,6 +41,25 @@ std::string to_iso8601(std::int64_t time_utc_ns) {
     return std::string(date.data(), date_bytes) + fraction.data();
 }
 
+Json config_json(const ConfigStatus& config) {
+    Json json{{"path", to_readable(config.path)},
+              {"hash", config.hash},
+              {"generation", config.generation},
+              {"loaded_at", to_iso8601(config.loaded_at_utc_ns)},
+              {"last_reload", nullptr}};
+    if (const auto& last = config.last_reload) {
+        json["last_reload"] = {{"time", to_iso8601(last->time_utc_ns)},
+                               {"who", last->who},
+                               {"outcome", to_string(last->outcome)},
+                               {"changes_count", last->changes_count},
+                               {"problem", nullptr}};
+        if (!last->problem.empty()) {
+            json["last_reload"]["problem"] = last->problem;
+        }
+    }
+    return json;
+}
+
 Json queue_json(const StatusSnapshot& snapshot) {
     return {{"depth", snapshot.queue_depth},
             {"capacity", snapshot.queue_capacity},
@@ -72,6 +91,8 @@ Json books_json(const StatusSnapshot& snapshot) {
         total += book;
         balanced = balanced && book.balanced();
     }
+    total += snapshot.books_removed;
+    balanced = balanced && snapshot.books_removed.balanced();
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
 }
 
@@ -212,6 +233,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["epoch"] = snapshot.epoch_ms;
     json["time"] = to_iso8601(snapshot.time_utc_ns);
     json["uptime_s"] = to_seconds(snapshot.uptime);
+    json["config"] = config_json(snapshot.config);
     json["queue"] = queue_json(snapshot);
     json["books"] = books_json(snapshot);
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
