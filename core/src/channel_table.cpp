@@ -25,7 +25,7 @@ std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view 
     }
     const auto id = static_cast<ChannelId>(index);
     ids_by_topic_.emplace(topic, id);
-    (*block)[index % block_channels] =
+    block->infos[index % block_channels] =
         ChannelInfo{device_id, std::string(device), std::string(channel), std::string(unit), std::move(topic)};
     size_.store(index + 1, std::memory_order_release);
     return id;
@@ -34,7 +34,19 @@ std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view 
 const ChannelInfo& ChannelTable::at(ChannelId id) const noexcept {
     const std::size_t index = to_index(id);
     TELEGATE_ASSERT(index < size_.load(std::memory_order_acquire));
-    return (*blocks_[index / block_channels])[index % block_channels];
+    return blocks_[index / block_channels]->infos[index % block_channels];
+}
+
+void ChannelTable::set_current(ChannelId id, bool current) noexcept {
+    const std::size_t index = to_index(id);
+    TELEGATE_ASSERT(index < size());
+    blocks_[index / block_channels]->gone[index % block_channels].store(!current, std::memory_order_relaxed);
+}
+
+bool ChannelTable::is_current(ChannelId id) const noexcept {
+    const std::size_t index = to_index(id);
+    TELEGATE_ASSERT(index < size());
+    return !blocks_[index / block_channels]->gone[index % block_channels].load(std::memory_order_relaxed);
 }
 
 }  // namespace telegate

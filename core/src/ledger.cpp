@@ -56,6 +56,17 @@ Books& Books::operator+=(const Books& other) noexcept {
     return *this;
 }
 
+Books& Books::operator-=(const Books& other) noexcept {
+    sampled -= other.sampled;
+    published -= other.published;
+    filtered -= other.filtered;
+    queued -= other.queued;
+    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
+        dropped[reason] -= other.dropped[reason];
+    }
+    return *this;
+}
+
 Ledger::Ledger(std::size_t devices, const ChannelTable& channels)
     : devices_(devices),
       channels_(channels),
@@ -94,9 +105,9 @@ void Ledger::dropped_at_queue(const TelemetrySample& sample, DropReason reason) 
 }
 
 void Ledger::taken(std::span<const std::uint64_t> taken, std::span<const std::uint64_t> published) noexcept {
-    TELEGATE_ASSERT(taken.size() == devices_ && published.size() == devices_);
+    TELEGATE_ASSERT(taken.size() <= devices_ && published.size() == taken.size());
     consumer_.begin();
-    for (std::size_t device = 0; device < devices_; ++device) {
+    for (std::size_t device = 0; device < taken.size(); ++device) {
         consumer_.add(device * consumer_cells + cell_taken, taken[device]);
         consumer_.add(device * consumer_cells + cell_published, published[device]);
     }
@@ -112,16 +123,17 @@ void Ledger::dropped_at_pump(const TelemetrySample& sample, DropReason reason) {
     consumer_.commit();
 }
 
-std::vector<Books> Ledger::cut() const {
-    std::vector<std::uint64_t> consumer(consumer_.cells());
-    std::vector<std::uint64_t> producer(producer_.cells());
+std::vector<Books> Ledger::cut(std::size_t devices) const {
+    TELEGATE_ASSERT(devices <= devices_);
+    std::vector<std::uint64_t> consumer(devices * consumer_cells);
+    std::vector<std::uint64_t> producer(devices * producer_cells);
     // The consumer first: whatever it had taken by then had been captured before, so the producer's page, read later,
     // holds it. Samples captured in between count as queued.
     consumer_.copy(consumer);
     producer_.copy(producer);
 
-    std::vector<Books> books(devices_);
-    for (std::size_t device = 0; device < devices_; ++device) {
+    std::vector<Books> books(devices);
+    for (std::size_t device = 0; device < devices; ++device) {
         const std::uint64_t* in = &producer[device * producer_cells];
         const std::uint64_t* out = &consumer[device * consumer_cells];
         Books& book = books[device];

@@ -71,6 +71,24 @@ bool PeerTable::unbind(const Endpoint& endpoint) {
     return true;
 }
 
+std::vector<std::uint64_t> PeerTable::accepted_at(std::string_view endpoint) const {
+    std::vector<std::uint64_t> ids;
+    for (const auto& session : state_->sessions) {
+        if (!session->initiator() && session->endpoint() == endpoint) {
+            ids.push_back(session->id());
+        }
+    }
+    if (state_->table_options.remote != nullptr) {
+        state_->table_options.remote->add_ids_of(endpoint, ids);
+    }
+    return ids;
+}
+
+void PeerTable::close_accepted(std::string_view endpoint, std::chrono::milliseconds grace) {
+    TELEGATE_ASSERT(state_->reactor.is_current());
+    state_->close_accepted(endpoint, deadline_in(grace));
+}
+
 std::shared_ptr<Outbox> PeerTable::connect(const Endpoint& endpoint, std::string alias) {
     State& state = *state_;
     TELEGATE_ASSERT(state.reactor.is_current());

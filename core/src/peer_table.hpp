@@ -56,6 +56,10 @@ class PeerTable {
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
     /// Frees the endpoint at once, also from within a handler; nothing more is accepted from it.
     bool unbind(const Endpoint& endpoint);
+    /// The sessions that came in at this endpoint, those on other threads too.
+    [[nodiscard]] std::vector<std::uint64_t> accepted_at(std::string_view endpoint) const;
+    /// Drains those of this thread; cuts what is left of them in the first tick after `grace`.
+    void close_accepted(std::string_view endpoint, std::chrono::milliseconds grace);
     /// Returns the outbox of the connection to be, when it is kept over connections; null otherwise.
     std::shared_ptr<Outbox> connect(const Endpoint& endpoint, std::string alias);
     bool disconnect(const Endpoint& endpoint);

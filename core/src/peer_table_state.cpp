@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds tick_time_min{5};
 constexpr milliseconds tick_time_max{1000};
 constexpr int ticks_per_deadline = 4;
+constexpr std::string_view not_read_in_time = "did not read in time";
 
 /// Short deadlines are looked at more often. A heartbeat time of zero is none.
 milliseconds tick_time_for(const SocketOptions& options) {
@@ -88,6 +89,10 @@ void PeerTable::State::tick() {
             continue;
         }
         Session& session = *sessions[index];
+        if (notes[index].cut_at <= now) {
+            session.close(not_read_in_time);
+            continue;
+        }
         guard(session, [&] { session.tick(now); });
         if (monitor.is_on() && session.state() != Session::State::closed) {
             monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
@@ -196,9 +201,24 @@ void PeerTable::State::begin_close() {
     }
 }
 
+void PeerTable::State::close_accepted(std::string_view endpoint, Clock::time_point cut_at) {
+    std::vector<Session*> leaving;  // those that end meanwhile are kept until a later turn
+    for (std::size_t index = 0; index < sessions.size(); ++index) {
+        if (!sessions[index]->initiator() && sessions[index]->endpoint() == endpoint) {
+            notes[index].cut_at = std::min(notes[index].cut_at, cut_at);
+            leaving.push_back(sessions[index].get());
+        }
+    }
+    for (Session* session : leaving) {
+        if (session->state() != Session::State::closed) {
+            session->drain();
+        }
+    }
+}
+
 void PeerTable::State::cut() {
     while (!sessions.empty()) {
-        sessions.back()->close("did not read in time");
+        sessions.back()->close(not_read_in_time);
     }
 }
 

@@ -30,6 +30,7 @@ struct PeerTable::State {
     struct Note {
         Dialer* dialer = nullptr;  // null: it was accepted
         PeerMonitor::Told told;
+        std::chrono::steady_clock::time_point cut_at = std::chrono::steady_clock::time_point::max();
     };
 
     State(Reactor& reactor_in, const SocketOptions& options_in, PeerTableOptions table_in, SessionEvents events_in);
@@ -81,6 +82,7 @@ struct PeerTable::State {
     void flush();
     [[nodiscard]] SocketTotals sum() const;
     void begin_close();
+    void close_accepted(std::string_view endpoint, std::chrono::steady_clock::time_point cut_at);
     void tell_closed();
     void cut();
     void clean();

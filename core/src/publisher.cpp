@@ -274,6 +274,17 @@ bool Publisher::unbind(const Endpoint& endpoint) {
     return state_->peers.unbind(endpoint);
 }
 
+void Publisher::close_subscribers(const Endpoint& endpoint, std::chrono::milliseconds grace) {
+    const std::string at = to_string(endpoint);
+    for (const std::uint64_t id : state_->peers.accepted_at(at)) {
+        state_->ended(id);  // from here on nothing matches it
+    }
+    state_->peers.close_accepted(at, grace);
+    if (state_->shards != nullptr) {
+        state_->shards->close_accepted(at, grace);
+    }
+}
+
 bool Publisher::disconnect(const Endpoint& endpoint) {
     return state_->peers.disconnect(endpoint);
 }

@@ -43,8 +43,40 @@ SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string
     const auto index = static_cast<std::uint32_t>(known - slots_.begin());
     if (known == slots_.end()) {
         slots_.push_back(Slot{*id});
+        if (live_) {
+            begin_channel(slots_.back());
+        }
     }
     return Channel{index};
+}
+
+void SampleBatch::go_on_from(std::vector<ChannelSeq> before) {
+    live_ = true;
+    past_ = std::move(before);
+    std::sort(past_.begin(), past_.end(), [](const ChannelSeq& a, const ChannelSeq& b) { return a.id < b.id; });
+    for (Slot& slot : slots_) {
+        begin_channel(slot);
+    }
+    std::erase_if(past_, [](const ChannelSeq& each) { return each.seq == 0; });
+}
+
+/// Takes its number out of past_, which stays in order; 0 marks what is used up.
+void SampleBatch::begin_channel(Slot& slot) {
+    channels_.set_current(slot.id, true);
+    const auto known = std::lower_bound(past_.begin(), past_.end(), slot.id,
+                                        [](const ChannelSeq& each, ChannelId id) { return each.id < id; });
+    if (known != past_.end() && known->id == slot.id) {
+        slot.seq = std::exchange(known->seq, 0);
+    }
+}
+
+std::vector<ChannelSeq> SampleBatch::retire() {
+    std::erase_if(past_, [](const ChannelSeq& each) { return each.seq == 0; });
+    for (const Slot& slot : slots_) {
+        channels_.set_current(slot.id, false);
+        past_.push_back({slot.id, slot.seq});
+    }
+    return std::move(past_);
 }
 
 void SampleBatch::begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,14 +17,12 @@
 namespace telegate {
 namespace {
 
-/// A command on its way; lives on the stack of the caller that waits for its answer.
+/// A call on its way; lives on the stack of the caller that waits for it.
 struct Request {
     enum class Progress : std::uint8_t { waiting, done, cancelled };
 
-    DeviceId device;
-    DeviceCommand command;
+    const std::function<void(MonoTime)>& call;
     Progress progress = Progress::waiting;
-    CommandResult result{};
 };
 
 }  // namespace
@@ -82,7 +81,7 @@ struct SamplingThread::State {
             wakes_at.store(clock.mono_now(), std::memory_order_relaxed);  // a driver may hold up a command, too
         }
         for (Request* request : requests) {
-            request->result = sampler.command(request->device, request->command, clock.mono_now());
+            request->call(clock.mono_now());
             request->progress = Request::Progress::done;
         }
         forget_requests();
@@ -102,6 +101,25 @@ struct SamplingThread::State {
             requests.clear();
             answers.notify_all();
         }
+    }
+
+    /// Has the sampling thread make the call between two steps. Whether it did, within the time.
+    bool run_call(const std::function<void(MonoTime)>& call, std::chrono::milliseconds timeout) {
+        std::unique_lock lock(mutex);
+        if (!running || stopping || requests.size() == commands_max) {
+            return false;
+        }
+        Request request{call};
+        requests.push_back(&request);
+        work.notify_all();
+        const auto settled = [&request] {
+            return request.progress != Request::Progress::waiting;
+        };
+        if (!answers.wait_for(lock, timeout, settled)) {
+            std::erase(requests, &request);  // too late now: it must not take effect after its caller gave up
+            return false;
+        }
+        return request.progress == Request::Progress::done;
     }
 };
 
@@ -147,25 +165,14 @@ const ScheduleGrant& SamplingThread::schedule() const noexcept {
 
 std::optional<CommandResult> SamplingThread::run_command(DeviceId device, DeviceCommand command,
                                                          std::chrono::milliseconds timeout) {
-    std::unique_lock lock(state_->mutex);
-    std::vector<Request*>& requests = state_->requests;
-    if (!state_->running || state_->stopping || requests.size() == commands_max) {
-        return std::nullopt;
-    }
-    Request request{device, command};
-    requests.push_back(&request);
-    state_->work.notify_all();
-    const auto settled = [&request] {
-        return request.progress != Request::Progress::waiting;
-    };
-    if (!state_->answers.wait_for(lock, timeout, settled)) {
-        std::erase(requests, &request);  // too late now: it must not take effect after its caller gave up
-        return std::nullopt;
-    }
-    if (request.progress == Request::Progress::cancelled) {
-        return std::nullopt;
-    }
-    return request.result;
+    CommandResult result;
+    const bool done =
+        state_->run_call([&](MonoTime now) { result = state_->sampler.command(device, command, now); }, timeout);
+    return done ? std::optional(result) : std::nullopt;
+}
+
+bool SamplingThread::run_change(Sampler::Prepared& prepared, std::chrono::milliseconds timeout) {
+    return state_->run_call([&](MonoTime) { state_->sampler.apply(prepared); }, timeout);
 }
 
 }  // namespace telegate

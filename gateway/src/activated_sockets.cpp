@@ -75,7 +75,7 @@ std::optional<int> ActivatedSockets::take(std::string_view name) {
 
 void hand_over(ActivatedSockets& sockets, Plan& plan) {
     for (std::size_t i = 0; i < plan.publish.size(); ++i) {
-        plan.publish[i].adopted = sockets.take(plan.publish_names[i]).value_or(-1);
+        plan.publish[i].adopted = sockets.take(plan.publish[i].name).value_or(-1);
     }
 }
 

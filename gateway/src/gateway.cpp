@@ -24,12 +24,12 @@ std::size_t connections_max() {
 
 }  // namespace
 
-Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
+Gateway::Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource source)
     : log_(log),
       peer_log_(log),
       epoch_ms_(clock_.utc_now_ns() / 1'000'000),
       started_at_(clock_.mono_now()),
-      ledger_(plan.devices.size(), channels_),
+      ledger_(std::max(device_names_max, plan.devices.size()), channels_),
       queue_(plan.queue_capacity, plan.queue_policy, Producers::one),
       log_level_(reactor_, log, settings.log_level),
       history_(static_cast<std::size_t>(settings.history_bytes)),
@@ -41,6 +41,10 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       endpoint_trouble_(clock_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
+      live_parts_({sampler_, sampling_thread_, queue_, reactor_, publishers_, pump_, log_level_}),
+      live_settings_(
+          settings, std::move(source), [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); },
+          log_),
       rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
     add_devices(std::move(plan.devices));
 }
@@ -71,8 +75,8 @@ RestHandlers Gateway::rest_handlers() {
     };
     handlers.devices = [this] {
         std::vector<std::string> names;
-        for (std::size_t i = 0; i < sampler_.devices(); ++i) {
-            names.push_back(sampler_.status(static_cast<DeviceId>(i)).name);
+        for (const DeviceId id : sampler_.devices()) {
+            names.push_back(sampler_.status(id).name);
         }
         return names;
     };
@@ -93,6 +97,23 @@ RestHandlers Gateway::rest_handlers() {
     handlers.streams = &streams_;
     handlers.log_level = &log_level_;
     handlers.traffic = &traffic_;
+    handlers.config = config_handlers();
+    return handlers;
+}
+
+ConfigHandlers Gateway::config_handlers() {
+    ConfigHandlers handlers;
+    handlers.in_force = [this] {
+        return live_settings_.in_force();
+    };
+    handlers.reload = [this](std::string_view who) {
+        return live_settings_.reload(who);
+    };
+    handlers.replace = [this](const LiveSettings::Replacement& replacement, std::string_view who) {
+        return live_settings_.replace(replacement, who);
+    };
+    handlers.to_json = live_settings_.source().to_json;
+    handlers.from_json = live_settings_.source().from_json;
     return handlers;
 }
 
@@ -212,9 +233,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.queue_high_water = queue_.high_water();
     snapshot.queue_policy = queue_.policy();
     snapshot.sampling_schedule = sampling_thread_.schedule().in_force;
-    for (std::size_t i = 0; i < sampler_.devices(); ++i) {
-        snapshot.devices.push_back(sampler_.status(static_cast<DeviceId>(i)));
-    }
+    snapshot.config = live_settings_.status();
     take_books(snapshot);
     for (const FormatEndpoint& bound : publishers_.endpoints()) {
         snapshot.endpoints.push_back({to_string(bound.endpoint), bound.format});
@@ -222,19 +241,23 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.rest_endpoint = "http://" + rest_.address();
     snapshot.subscribers = publishers_.subscribers();
     snapshot.publisher = publishers_.totals();
+    take_channels(snapshot);
+    return snapshot;
+}
+
+void Gateway::take_channels(StatusSnapshot& snapshot) const {
     TelemetrySample none{};
     none.quality = Quality::bad;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
         const TelemetrySample* last = pump_.last(id);
         const ChannelDrops drops = ledger_.drops_of(id);
-        if (last != nullptr || drops.count > 0) {
+        if (last != nullptr || (drops.count > 0 && channels_.is_current(id))) {
             const ChannelInfo& info = channels_.at(id);
             snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, drops});
         }
     }
     snapshot.channels_refused = channels_.refused();
-    return snapshot;
 }
 
 void Gateway::take_books(StatusSnapshot& snapshot) const {
@@ -242,11 +265,20 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
     // queued is in it or in the sampler's hand: one batch, and the oldest items that it is making room with.
     constexpr std::size_t in_hand_max = SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max;
     const std::size_t before = queue_.size();
-    snapshot.books = ledger_.cut();
+    // What was in the queue by then is of one of these, and so is what is added to it, but for a device's first
+    // samples.
+    const std::vector<DeviceId> devices = sampler_.devices();
+    const std::vector<Books> all = ledger_.cut(sampler_.names());
     snapshot.queue_depth = queue_.size();
     std::uint64_t queued = 0;
-    for (const Books& books : snapshot.books) {
+    for (const Books& books : all) {
         queued += books.queued;
+        snapshot.books_removed += books;
+    }
+    for (const DeviceId id : devices) {
+        snapshot.devices.push_back(sampler_.status(id));
+        snapshot.books.push_back(all[to_index(id)]);
+        snapshot.books_removed -= snapshot.books.back();
     }
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
 }
@@ -257,11 +289,11 @@ void Gateway::log_start() const {
         endpoints_text += " publish=" + to_string(endpoint);
     }
     log_.info("running rest=http://" + rest_.address() + endpoints_text +
-              " devices=" + std::to_string(sampler_.devices()) + " queue=" + std::to_string(queue_.capacity()));
+              " devices=" + std::to_string(sampler_.devices().size()) + " queue=" + std::to_string(queue_.capacity()));
 }
 
 void Gateway::log_final_books() const {
-    const std::vector<Books> books = ledger_.cut();
+    const std::vector<Books> books = ledger_.cut(sampler_.names());
     for (std::size_t i = 0; i < books.size(); ++i) {
         const std::string line = sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]);
         if (books[i].balanced() && books[i].queued == 0) {

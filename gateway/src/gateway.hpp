@@ -10,6 +10,8 @@
 #include "device/sampling_thread.hpp"
 #include "health_checks.hpp"
 #include "history.hpp"
+#include "live_parts.hpp"
+#include "live_settings.hpp"
 #include "log.hpp"
 #include "log_level.hpp"
 #include "open_streams.hpp"
@@ -36,9 +38,10 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while
-/// running. Limits:  those of its parts. Failure: the constructor throws std::system_error when an address cannot be
-/// had; start() when a thread cannot.
+/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command(), close_subscriber(), health() and
+///          what live_settings() does any while running.
+/// Limits:  those of its parts.
+/// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
 class Gateway {
   public:
     /// How long subscribers may take to read what is pending when the gateway stops.
@@ -47,8 +50,10 @@ class Gateway {
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
     /// How long health() waits for the io thread, which answers within a turn of its loop.
     static constexpr std::chrono::milliseconds sign_of_life_max{100};
+    /// Names that devices may have had since the start, several times what the settings allow at once: each has books.
+    static constexpr std::size_t device_names_max = 1'024;
 
-    Gateway(const Settings& settings, Plan plan, Log& log);
+    Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource source = {});
     ~Gateway();
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;
@@ -71,7 +76,9 @@ class Gateway {
     /// Looks at every part, and waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
     [[nodiscard]] Health health();
 
-    /// As bound, in the order of the settings.
+    [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }
+
+    /// As bound, in the order of the settings. Threads: the main one before start(), later the reactor's.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
@@ -87,6 +94,8 @@ class Gateway {
     [[nodiscard]] std::optional<Answer> ask_io(std::function<Answer()> question);
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
+    void take_channels(StatusSnapshot& snapshot) const;
+    [[nodiscard]] ConfigHandlers config_handlers();
     void log_start() const;
     void log_final_books() const;
 
@@ -114,6 +123,8 @@ class Gateway {
     EndpointTrouble endpoint_trouble_;
     Sampler sampler_;
     SamplingThread sampling_thread_;
+    LiveParts live_parts_;
+    LiveSettings live_settings_;
     RestServer rest_;
     std::thread io_thread_;
 };

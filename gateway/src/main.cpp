@@ -6,6 +6,7 @@
 #include "service.hpp"
 #include "service_notify.hpp"
 #include "settings_answer.hpp"
+#include "settings_source.hpp"
 #include "signals.hpp"
 
 #include <unistd.h>
@@ -35,9 +36,9 @@ int run(const CommandLine& command_line, Signals& signals) {
         ActivatedSockets sockets(log);
         hand_over(sockets, loaded.plan);
     }
-    Gateway gateway(loaded.settings, std::move(loaded.plan), log);
+    Gateway gateway(loaded.settings, std::move(loaded.plan), log, source_of(command_line.sources));
     gateway.start();
-    Service service(gateway, signals, log, [&log] { log.info("SIGHUP ignored: settings are read at start only"); });
+    Service service(gateway, signals, log, [&gateway] { gateway.live_settings().reload("SIGHUP"); });
     service.run(notify);
     gateway.finish();
     return exit_code::ok;

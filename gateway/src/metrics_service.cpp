@@ -71,11 +71,13 @@ void add_history(Source source, Text text, const Value& value) {
     }
 }
 
+bool is_good(const ConfigStatus& config) {
+    return !config.last_reload || !is_refusal(config.last_reload->outcome);
+}
+
 template <class Value>
 void add_reload(Source source, Text text, const Value& value) {
-    if (source.handlers.last_reload) {
-        text.add({}, value(source.handlers.last_reload()));
-    }
+    text.add({}, value(source.snapshot.config));
 }
 
 // clang-format off
@@ -93,12 +95,12 @@ constexpr std::array rows{
               add_health},
     MetricRow{{"telegate_config_last_reload_successful", MetricType::gauge, "",
                "1 when the last reload of the settings was taken or there was none, 0 when it failed."}, "",
-              [](Source s, Text t) { add_reload(s, t, [](const ReloadStatus& r) { return std::uint64_t{r.good}; }); }},
+              [](Source s, Text t) { add_reload(s, t, [](const ConfigStatus& c) { return std::uint64_t{is_good(c)}; }); }},
     MetricRow{{"telegate_config_last_reload_timestamp_seconds", MetricType::gauge, "seconds",
                "When that was, in seconds since 1970; 0 when there was none."}, "",
-              [](Source s, Text t) { add_reload(s, t, [](const ReloadStatus& r) { return static_cast<double>(r.time_utc_ns) / 1e9; }); }},
+              [](Source s, Text t) { add_reload(s, t, [](const ConfigStatus& c) { return c.last_reload ? static_cast<double>(c.last_reload->time_utc_ns) / 1e9 : 0.0; }); }},
     MetricRow{{"telegate_config_generation", MetricType::gauge, "", "Counts the settings that have been in force."}, "",
-              [](Source s, Text t) { add_reload(s, t, [](const ReloadStatus& r) { return r.generation; }); }},
+              [](Source s, Text t) { add_reload(s, t, [](const ConfigStatus& c) { return c.generation; }); }},
     MetricRow{{"telegate_rest_requests", MetricType::counter, "", "Requests answered, by path of the interface and status."},
               "path, code", add_requests},
     MetricRow{{"telegate_rest_streams", MetricType::gauge, "", "Event streams that are open."}, "",

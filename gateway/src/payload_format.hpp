@@ -3,6 +3,7 @@
 #include "core/endpoint.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace telegate {
@@ -17,6 +18,7 @@ enum class PayloadFormat : std::uint8_t { json, cbor, record };
 struct FormatEndpoint {
     Endpoint endpoint;
     PayloadFormat format = PayloadFormat::json;
+    std::string name = {};  // of its section
     int adopted = -1;  // a socket that listens there already and now is ours
 };
 

@@ -63,15 +63,6 @@ Duration interval_of(const DeviceSettings& device, std::int64_t default_interval
     return std::chrono::milliseconds(device.interval_ms > 0 ? device.interval_ms : default_interval_ms);
 }
 
-DeviceOptions to_options(const DeviceSettings& from, std::int64_t default_interval_ms) {
-    DeviceOptions options;
-    options.name = from.name;
-    options.interval = interval_of(from, default_interval_ms);
-    options.errors_before_safe = static_cast<std::uint32_t>(from.errors_before_safe);
-    options.started = from.autostart;
-    return options;
-}
-
 ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem>& problems) {
     ThreadSchedule schedule;
     schedule.realtime_priority = static_cast<int>(settings.realtime_priority);
@@ -116,8 +107,7 @@ void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsPr
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
                                 "\"" + publish.endpoint + "\" is there twice, each endpoint can be bound once"});
         } else {
-            plan.publish.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format)});
-            plan.publish_names.push_back(publish.name);
+            plan.publish.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format), publish.name});
         }
     }
 }
@@ -130,7 +120,16 @@ LogOptions log_options(const Settings& settings) {
             .file = settings.log_file == "stderr" ? "" : settings.log_file};
 }
 
-Plan make_plan(const Settings& settings) {
+DeviceOptions device_options(const Settings& settings, const DeviceSettings& device) {
+    DeviceOptions options;
+    options.name = device.name;
+    options.interval = interval_of(device, settings.sampling_interval_ms);
+    options.errors_before_safe = static_cast<std::uint32_t>(device.errors_before_safe);
+    options.started = device.autostart;
+    return options;
+}
+
+Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver) {
     Plan plan;
     std::vector<SettingsProblem> problems;
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
@@ -139,7 +138,8 @@ Plan make_plan(const Settings& settings) {
     plan_endpoints(settings, plan, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {
-            plan.devices.push_back({to_options(device, settings.sampling_interval_ms), make_driver(device)});
+            const bool keeps = keeps_driver && keeps_driver(device);
+            plan.devices.push_back({device_options(settings, device), keeps ? nullptr : make_driver(device)});
         } catch (const std::exception& error) {
             problems.push_back({device.place.file, device.place.line, "device \"" + device.name + "\"", error.what()});
         }

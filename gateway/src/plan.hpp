@@ -10,6 +10,7 @@
 #include "payload_format.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,6 @@ struct PlannedDevice {
 /// addresses and threads.
 struct Plan {
     std::vector<FormatEndpoint> publish;
-    std::vector<std::string> publish_names;  // of their sections, in the same order
     std::vector<PlannedDevice> devices;
     ThreadSchedule sampling_schedule;
     std::size_t queue_capacity = 0;
@@ -34,8 +34,12 @@ struct Plan {
 
 [[nodiscard]] LogOptions log_options(const Settings& settings);
 
-/// Throws SettingsError with every problem.
-[[nodiscard]] Plan make_plan(const Settings& settings);
+/// Throws SettingsError with every problem. A device for which `keeps_driver` is true gets no driver.
+[[nodiscard]] Plan make_plan(const Settings& settings,
+                             const std::function<bool(const DeviceSettings&)>& keeps_driver = {});
+
+/// How a device of these settings is sampled.
+[[nodiscard]] DeviceOptions device_options(const Settings& settings, const DeviceSettings& device);
 
 struct LoadedPlan {
     Settings settings;

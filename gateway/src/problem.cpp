@@ -21,6 +21,7 @@ std::string_view status_phrase(int status) noexcept {
         case 406: return "Not Acceptable";
         case 409: return "Conflict";
         case 411: return "Length Required";
+        case 412: return "Precondition Failed";
         case 413: return "Content Too Large";
         case 414: return "URI Too Long";
         case 415: return "Unsupported Media Type";

@@ -4,32 +4,71 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <stdexcept>
 #include <utility>
 
 namespace telegate {
+namespace {
+
+constexpr std::array formats{PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record};
+
+/// Whether it is another address each time that it is bound.
+bool is_any(const Endpoint& endpoint) {
+    return endpoint.transport == Transport::tcp ? endpoint.port == 0 : endpoint.path == "*";
+}
+
+/// Whether one of them being bound can be why the other cannot: at another address of the same port, too.
+bool may_be_in_the_way(const Endpoint& bound, const Endpoint& wanted) {
+    if (bound.transport != wanted.transport) {
+        return false;
+    }
+    return bound.transport == Transport::tcp ? bound.port == wanted.port : bound.path == wanted.path;
+}
+
+}  // namespace
+
+/// Threads, Limits: as Publishers. Failure: none.
+struct Publishers::Prepared {
+    struct Leaving {
+        Bound bound;
+        bool is_unbound = false;  // already, since it was in the way
+    };
+    std::vector<Bound> next;  // all endpoints, in their order
+    std::vector<Bound> fresh;
+    std::vector<Leaving> leaving;
+};
 
 Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max,
-                       const MonitorHandler& monitor) {
-    for (const PayloadFormat format : {PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record}) {
-        const auto has_format = [format](const FormatEndpoint& planned) {
-            return planned.format == format;
+                       MonitorHandler monitor)
+    : reactor_(reactor), connections_max_(connections_max), monitor_(std::move(monitor)) {
+    add_lines(endpoints);
+    for (const FormatEndpoint& wanted : endpoints) {
+        Publisher& publisher = publisher_of(wanted.format);
+        bound_.push_back({wanted, wanted.adopted < 0 ? publisher.bind(wanted.endpoint)
+                                                     : publisher.bind_adopted(wanted.endpoint, wanted.adopted)});
+        bound_.back().wanted.adopted = -1;  // the publisher has it
+    }
+}
+
+/// For the formats that have none yet.
+void Publishers::add_lines(std::span<const FormatEndpoint> endpoints) {
+    std::vector<PayloadFormat> fresh;
+    for (const PayloadFormat format : formats) {
+        const auto has_format = [format](const auto& each) {
+            return each.format == format;
         };
-        if (std::any_of(endpoints.begin(), endpoints.end(), has_format)) {
-            lines_.push_back({format, nullptr});
+        if (std::any_of(endpoints.begin(), endpoints.end(), has_format) &&
+            std::none_of(lines_.begin(), lines_.end(), has_format)) {
+            fresh.push_back(format);
         }
     }
-    for (Line& line : lines_) {
-        PublisherOptions options;
-        options.sessions_max =
-            std::clamp<std::size_t>(connections_max / lines_.size(), std::size_t{1}, options.sessions_max);
-        line.publisher = std::make_unique<Publisher>(reactor, options);
-        line.publisher->set_monitor(monitor);
-    }
-    for (const FormatEndpoint& planned : endpoints) {
-        Publisher& publisher = publisher_of(planned.format);
-        bound_.push_back({planned.adopted < 0 ? publisher.bind(planned.endpoint)
-                                              : publisher.bind_adopted(planned.endpoint, planned.adopted),
-                          planned.format});
+    PublisherOptions options;
+    const std::size_t lines = std::max<std::size_t>(lines_.size() + fresh.size(), 1);
+    options.sessions_max = std::clamp<std::size_t>(connections_max_ / lines, std::size_t{1}, options.sessions_max);
+    for (const PayloadFormat format : fresh) {
+        lines_.push_back({format, std::make_unique<Publisher>(reactor_, options)});
+        lines_.back().publisher->set_monitor(monitor_);
     }
 }
 
@@ -40,16 +79,120 @@ Publisher& Publishers::publisher_of(PayloadFormat format) const noexcept {
     return *line->publisher;
 }
 
+/// Finds for each of the next endpoints the one that it is already, and returns those that are none of them. The same
+/// name comes first, then the same address under another name, then one that spells out what was bound before.
+std::vector<Publishers::Bound> Publishers::match(std::vector<Bound>& next) const {
+    std::vector<Bound> left = bound_;
+    std::vector<bool> found(next.size(), false);
+    const auto take = [&](auto is_same) {
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            const auto known = std::find_if(left.begin(), left.end(), [&](const Bound& old) {
+                return old.wanted.format == next[i].wanted.format && is_same(old, next[i].wanted);
+            });
+            if (!found[i] && known != left.end()) {
+                found[i] = true;
+                next[i].as_bound = known->as_bound;
+                left.erase(known);
+            }
+        }
+    };
+    take([](const Bound& old, const FormatEndpoint& wanted) {
+        return old.wanted.name == wanted.name && old.wanted.endpoint == wanted.endpoint;
+    });
+    take([](const Bound& old, const FormatEndpoint& wanted) {
+        return old.wanted.endpoint == wanted.endpoint && !is_any(wanted.endpoint);
+    });
+    take([](const Bound& old, const FormatEndpoint& wanted) { return old.as_bound == wanted.endpoint; });
+    return left;
+}
+
+std::shared_ptr<Publishers::Prepared> Publishers::prepare(std::span<const FormatEndpoint> endpoints) {
+    auto prepared = std::make_shared<Prepared>();
+    const Endpoint not_bound{};
+    for (const FormatEndpoint& wanted : endpoints) {
+        prepared->next.push_back({wanted, not_bound});
+    }
+    for (Bound& old : match(prepared->next)) {
+        prepared->leaving.push_back({std::move(old)});
+    }
+    add_lines(endpoints);
+    try {
+        for (Bound& each : prepared->next) {
+            if (each.as_bound == not_bound) {
+                each.as_bound = bind(each.wanted, *prepared);
+                prepared->fresh.push_back(each);
+            }
+        }
+    } catch (const std::exception& error) {
+        const std::vector<std::string> lost = roll_back(*prepared);
+        if (lost.empty()) {
+            throw;
+        }
+        throw std::runtime_error(std::string(error.what()) + "; no longer bound either: " + lost.front());
+    }
+    return prepared;
+}
+
+Endpoint Publishers::bind(const FormatEndpoint& wanted, Prepared& prepared) {
+    for (Prepared::Leaving& each : prepared.leaving) {
+        if (!each.is_unbound && may_be_in_the_way(each.bound.as_bound, wanted.endpoint)) {
+            each.is_unbound = true;
+            publisher_of(each.bound.wanted.format).unbind(each.bound.as_bound);
+        }
+    }
+    return publisher_of(wanted.format).bind(wanted.endpoint);
+}
+
+std::vector<std::string> Publishers::roll_back(Prepared& prepared) {
+    for (const Bound& each : std::exchange(prepared.fresh, {})) {
+        Publisher& publisher = publisher_of(each.wanted.format);
+        publisher.unbind(each.as_bound);
+        publisher.close_subscribers(each.as_bound, std::chrono::milliseconds(0));
+    }
+    std::vector<std::string> lost;
+    for (const Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
+        if (!each.is_unbound) {
+            continue;
+        }
+        try {
+            publisher_of(each.bound.wanted.format).bind(each.bound.as_bound);
+        } catch (const std::exception& error) {
+            lost.push_back(to_string(each.bound.as_bound) + ": " + error.what());
+            std::erase_if(bound_, [&](const Bound& old) { return old.as_bound == each.bound.as_bound; });
+        }
+    }
+    return lost;
+}
+
+void Publishers::apply(Prepared& prepared, std::chrono::milliseconds grace) {
+    for (const Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
+        Publisher& publisher = publisher_of(each.bound.wanted.format);
+        if (!each.is_unbound) {
+            publisher.unbind(each.bound.as_bound);
+        }
+        publisher.close_subscribers(each.bound.as_bound, grace);
+    }
+    prepared.fresh.clear();
+    bound_ = std::move(prepared.next);
+}
+
 std::vector<FormatPublisher> Publishers::by_format() const {
     std::vector<FormatPublisher> result;
     for (const Line& line : lines_) {
-        result.push_back({line.format, *line.publisher});
+        if (std::any_of(bound_.begin(), bound_.end(),
+                        [&](const Bound& each) { return each.wanted.format == line.format; })) {
+            result.push_back({line.format, *line.publisher});
+        }
     }
     return result;
 }
 
 std::vector<FormatEndpoint> Publishers::endpoints() const {
-    return bound_;
+    std::vector<FormatEndpoint> result;
+    for (const Bound& each : bound_) {
+        result.push_back({each.as_bound, each.wanted.format, each.wanted.name});
+    }
+    return result;
 }
 
 std::vector<SubscriberStatus> Publishers::subscribers() const {

@@ -12,21 +12,36 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace telegate {
 
-/// The gateway's publishers: one for each format that some endpoint has, with a log and subscriptions of its own.
+/// The gateway's publishers: one for each format that some endpoint has, with a log and subscriptions of its own. One
+/// that has been made stays, with its counts, when its last endpoint has gone.
 ///
 /// Threads: the reactor's, or any while nobody turns it.
-/// Limits:  those of a publisher, for each format; of connections each has an equal share of `connections_max` at most.
-/// Failure: the constructor throws std::system_error when an address cannot be had.
+/// Limits:  those of a publisher, for each format; of connections each has an equal share of `connections_max` at most,
+///          by the formats that there are when it is made: those before keep theirs. Where that is more than there are
+///          descriptors, connections are not accepted, and counted so.
+/// Failure: the constructor and prepare() throw std::system_error when an address cannot be had.
 class Publishers {
   public:
     Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max,
-               const MonitorHandler& monitor);
+               MonitorHandler monitor);
 
-    /// For the pump.
+    /// What prepare() has found and bound.
+    struct Prepared;
+    /// Binds the endpoints that are new, nothing else. Those that stay as they are for a subscriber are not touched,
+    /// whatever their order, and with port 0 keep the port that they have. Where one that is to go is in the way, it is
+    /// no longer bound from here on, but its subscribers stay. When it throws, all is as before.
+    [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const FormatEndpoint> endpoints);
+    /// Back to how it was before prepare(). Returns endpoints that could not be bound again, which are gone then.
+    std::vector<std::string> roll_back(Prepared& prepared);
+    /// The endpoints are the new ones. The subscribers of those that have gone may take what is pending for `grace`.
+    void apply(Prepared& prepared, std::chrono::milliseconds grace);
+
+    /// For the pump: formats that have an endpoint.
     [[nodiscard]] std::vector<FormatPublisher> by_format() const;
     /// As bound, in the order in which they were given.
     [[nodiscard]] std::vector<FormatEndpoint> endpoints() const;
@@ -44,11 +59,21 @@ class Publishers {
         PayloadFormat format;
         std::unique_ptr<Publisher> publisher;
     };
+    struct Bound {
+        FormatEndpoint wanted;  // as in the settings
+        Endpoint as_bound;
+    };
 
+    void add_lines(std::span<const FormatEndpoint> endpoints);
     [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
+    [[nodiscard]] std::vector<Bound> match(std::vector<Bound>& next) const;
+    [[nodiscard]] Endpoint bind(const FormatEndpoint& wanted, Prepared& prepared);
 
+    Reactor& reactor_;
+    const std::size_t connections_max_;
+    const MonitorHandler monitor_;
     std::vector<Line> lines_;
-    std::vector<FormatEndpoint> bound_;
+    std::vector<Bound> bound_;
 };
 
 }  // namespace telegate

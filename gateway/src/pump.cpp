@@ -24,26 +24,39 @@ struct Pump::Wait {
 
 Pump::Pump(PumpParts parts, std::int64_t epoch_ms)
     : parts_(std::move(parts)),
+      epoch_ms_(epoch_ms),
       wait_(std::make_unique<Wait>(parts_.reactor.context(), parts_.waker.descriptor())),
       batch_(batch_samples),
-      taken_(parts_.ledger.devices()),
       channels_(parts_.channels) {
     for (const FormatPublisher& to : parts_.publishers) {
-        add_outlet(to, epoch_ms);
+        outlets_.push_back(make_outlet(to));
     }
 }
 
 Pump::~Pump() = default;
 
-void Pump::add_outlet(const FormatPublisher& to, std::int64_t epoch_ms) {
-    const auto add = [&]<class Encoder>(std::in_place_type_t<Encoder> /*encoder*/) {
-        outlets_.push_back(Outlet<Encoder>(to.publisher, parts_.channels, epoch_ms));
-    };
+Pump::AnyOutlet Pump::make_outlet(const FormatPublisher& to) const {
     switch (to.format) {
-        case PayloadFormat::json: return add(std::in_place_type<JsonEncoder>);
-        case PayloadFormat::cbor: return add(std::in_place_type<CborEncoder>);
-        case PayloadFormat::record: return add(std::in_place_type<RecordEncoder>);
+        case PayloadFormat::json: break;
+        case PayloadFormat::cbor: return Outlet<CborEncoder>(to.publisher, parts_.channels, epoch_ms_);
+        case PayloadFormat::record: return Outlet<RecordEncoder>(to.publisher, parts_.channels, epoch_ms_);
     }
+    return Outlet<JsonEncoder>(to.publisher, parts_.channels, epoch_ms_);
+}
+
+void Pump::publish_to(std::vector<FormatPublisher> publishers) {
+    TELEGATE_ASSERT(parts_.reactor.is_current());
+    std::vector<AnyOutlet> outlets;
+    for (const FormatPublisher& to : publishers) {
+        const auto known =
+            std::find_if(parts_.publishers.begin(), parts_.publishers.end(),
+                         [&](const FormatPublisher& before) { return &before.publisher == &to.publisher; });
+        outlets.push_back(known == parts_.publishers.end()
+                              ? make_outlet(to)
+                              : std::move(outlets_[static_cast<std::size_t>(known - parts_.publishers.begin())]));
+    }
+    outlets_ = std::move(outlets);
+    parts_.publishers.swap(publishers);
 }
 
 void Pump::start() {
@@ -131,7 +144,8 @@ bool Pump::pump_batch() {
 /// Counts them, and keeps them: the last of each channel, and all in the history.
 void Pump::note(std::span<const TelemetrySample> samples) {
     std::fill(taken_.begin(), taken_.end(), 0);
-    const auto make = [](const ChannelInfo& info) {
+    const auto make = [this](const ChannelInfo& info) {
+        taken_.resize(std::max<std::size_t>(taken_.size(), to_index(info.device_id) + 1));
         return Channel{info.device_id, {}};
     };
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -161,7 +175,8 @@ bool Pump::has_work() const noexcept {
 
 const TelemetrySample* Pump::last(ChannelId channel) const noexcept {
     const Channel* const known = channels_.find(channel);
-    return known != nullptr && known->last.seq > 0 ? &known->last : nullptr;
+    const bool is_there = known != nullptr && known->last.seq > 0 && parts_.channels.is_current(channel);
+    return is_there ? &known->last : nullptr;
 }
 
 }  // namespace telegate

@@ -61,6 +61,8 @@ class Pump {
 
     /// Begins to wait for wake-ups.
     void start();
+    /// From the next batch on publishes to these, in place of those before. A format that stays keeps what it knows.
+    void publish_to(std::vector<FormatPublisher> publishers);
     /// Leaves samples in the queue until resume(). For tests of overflow.
     void pause() noexcept { paused_ = true; }
     void resume();
@@ -76,7 +78,7 @@ class Pump {
     /// Whether the queue holds samples that need not wait for others.
     [[nodiscard]] bool has_work() const noexcept;
 
-    /// The last sample of a channel, if it has had one.
+    /// The last sample of a channel, if it has had one and its device has it still.
     [[nodiscard]] const TelemetrySample* last(ChannelId channel) const noexcept;
 
   private:
@@ -90,7 +92,7 @@ class Pump {
     void wait();
     void on_wake();
     [[nodiscard]] bool is_wanted() const noexcept;
-    void add_outlet(const FormatPublisher& to, std::int64_t epoch_ms);
+    [[nodiscard]] AnyOutlet make_outlet(const FormatPublisher& to) const;
     /// Up to batches_per_turn batches. Whether there may be more.
     bool pump_turn();
     /// Whether the batch was full, so that there may be more.
@@ -98,10 +100,11 @@ class Pump {
     void note(std::span<const TelemetrySample> samples);
 
     PumpParts parts_;
-    std::vector<AnyOutlet> outlets_;
+    const std::int64_t epoch_ms_;
+    std::vector<AnyOutlet> outlets_;  // one for each of the publishers, in their order
     std::unique_ptr<Wait> wait_;
     std::vector<TelemetrySample> batch_;
-    std::vector<std::uint64_t> taken_;  // per device, of the present batch
+    std::vector<std::uint64_t> taken_;  // per device that has had a sample, of the present batch
     PerChannel<Channel> channels_;
     std::uint64_t taken_ever_ = 0;
     bool paused_ = false;

@@ -8,6 +8,7 @@
 #include "payload_format.hpp"
 #include "rest_traffic.hpp"
 #include "sample_text.hpp"
+#include "rest_config.hpp"
 #include "status.hpp"
 
 #include <cstdint>
@@ -25,13 +26,6 @@ struct DeviceAnswer {
     CommandResult result;
 };
 
-/// How the last attempt to take new settings ended.
-struct ReloadStatus {
-    bool good = true;
-    std::int64_t time_utc_ns = 0;  // 0: there was none
-    std::uint64_t generation = 0;  // of the settings in force
-};
-
 /// What the REST server asks of the gateway. Called on `tg-http` threads; each must be callable by several at once.
 struct RestHandlers {
     /// nullopt: the gateway did not answer in time.
@@ -43,8 +37,6 @@ struct RestHandlers {
     std::function<Health()> health;
     /// Closes one subscriber of a format. false: there is none of this number; nullopt: no answer in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
-    /// Empty while settings cannot be reloaded.
-    std::function<ReloadStatus()> last_reload = {};
     /// A line for the log: who has changed what.
     std::function<void(const std::string& line)> log_change;
 
@@ -54,6 +46,7 @@ struct RestHandlers {
     OpenStreams* streams = nullptr;
     LogLevel* log_level = nullptr;
     RestTraffic* traffic = nullptr;
+    ConfigHandlers config;
 };
 
 }  // namespace telegate

@@ -58,5 +58,6 @@ inline constexpr std::array<std::string_view, 1> gives_text{"text/plain; charset
 [[nodiscard]] std::span<const RestRoute> log_level_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> stream_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> metrics_routes() noexcept;
+[[nodiscard]] std::span<const RestRoute> config_routes() noexcept;
 
 }  // namespace telegate

@@ -177,6 +177,28 @@ std::string_view rest_schemas() noexcept {
   },
   "additionalProperties": false
 },
+"Settings": {
+  "type": "object",
+  "description": "A member for each section of the settings; docs/settings.schema.json has the rest.",
+  "additionalProperties": {"type": "object"}
+},
+"ReloadReport": {
+  "type": "object",
+  "required": ["outcome", "generation", "changes", "errors"],
+  "properties": {
+    "outcome": {"enum": ["applied", "unchanged", "planned"]},
+    "generation": {"type": "integer", "minimum": 1},
+    "changes": {"type": "array", "items": {
+      "type": "object",
+      "required": ["key", "kind", "applies"],
+      "properties": {
+        "key": {"type": "string"}, "kind": {"enum": ["changed", "added", "removed"]},
+        "from": {"type": "string"}, "to": {"type": "string"}, "applies": {"enum": ["live", "restart"]}
+      }
+    }},
+    "errors": {"type": "array"}
+  }
+},
 "Status": {
   "type": "object",
   "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books", "sampler", "transport",

@@ -6,6 +6,7 @@
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
 #include "payload_format.hpp"
+#include "reload_report.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -44,6 +45,8 @@ struct StatusSnapshot {
     std::int64_t time_utc_ns = 0;  // of this snapshot
     std::chrono::nanoseconds uptime{0};
 
+    ConfigStatus config;
+
     std::size_t queue_depth = 0;
     std::size_t queue_capacity = 0;
     std::size_t queue_high_water = 0;
@@ -52,6 +55,7 @@ struct StatusSnapshot {
     ThreadSchedule sampling_schedule;  // in force
     std::vector<DeviceStatus> devices;
     std::vector<Books> books;  // one per device, same order
+    Books books_removed;       // of all devices that are no more, together
     /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().
     bool queue_agrees = true;
 
@@ -60,7 +64,7 @@ struct StatusSnapshot {
     std::vector<SubscriberStatus> subscribers;
     PublisherTotals publisher;  // of all formats together
 
-    std::vector<ChannelStatus> channels;  // those that have had a sample, in order of appearance
+    std::vector<ChannelStatus> channels;  // those that have had a sample and are still there, in order of appearance
     std::uint64_t channels_refused = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "status_json.hpp"
 
+#include "readable_bytes.hpp"
 #include "status_parts.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,25 @@ constexpr const char* compiler = "clang " __clang_version__;
 #else
 constexpr const char* compiler = "gcc " __VERSION__;
 #endif
+
+Json config_json(const ConfigStatus& config) {
+    Json json{{"path", to_readable(config.path)},
+              {"hash", config.hash},
+              {"generation", config.generation},
+              {"loaded_at", to_iso8601(config.loaded_at_utc_ns)},
+              {"last_reload", nullptr}};
+    if (const auto& last = config.last_reload) {
+        json["last_reload"] = {{"time", to_iso8601(last->time_utc_ns)},
+                               {"who", last->who},
+                               {"outcome", to_string(last->outcome)},
+                               {"changes_count", last->changes_count},
+                               {"problem", nullptr}};
+        if (!last->problem.empty()) {
+            json["last_reload"]["problem"] = last->problem;
+        }
+    }
+    return json;
+}
 
 Json queue_json(const StatusSnapshot& snapshot) {
     return {{"depth", snapshot.queue_depth},
@@ -36,6 +56,8 @@ Json books_json(const StatusSnapshot& snapshot) {
         total += book;
         balanced = balanced && book.balanced();
     }
+    total += snapshot.books_removed;
+    balanced = balanced && snapshot.books_removed.balanced();
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
 }
 
@@ -95,6 +117,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["epoch"] = snapshot.epoch_ms;
     json["time"] = to_iso8601(snapshot.time_utc_ns);
     json["uptime_s"] = to_seconds(snapshot.uptime);
+    json["config"] = config_json(snapshot.config);
     json["queue"] = queue_json(snapshot);
     json["books"] = books_json(snapshot);
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},

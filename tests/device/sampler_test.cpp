@@ -176,7 +176,7 @@ TEST_CASE("devices are found by name and have ids in order", "[device][sampler]"
     Script script;
     CHECK(h.add(script, device_options("boiler")) == DeviceId{0});
     CHECK(h.add(script, device_options("pump", 250ms)) == DeviceId{1});
-    CHECK(h.sampler.devices() == 2);
+    CHECK(h.sampler.devices().size() == 2);
     CHECK(h.sampler.find("pump") == DeviceId{1});
     CHECK_FALSE(h.sampler.find("pum"));
     CHECK(h.sampler.status(DeviceId{1}).name == "pump");

@@ -286,3 +286,29 @@ TEST_CASE("a sampler that waits for room says so", "[device][thread]") {
     h.unblock();
     CHECK(eventually([&] { return !h.sampler.waits_for_room(); }));
 }
+
+TEST_CASE("a change is applied by the thread while it runs", "[device][thread]") {
+    ThreadHarness h(1ms);
+    h.thread.start();
+    Script pump;
+    DeviceChange change;
+    change.set.push_back({device_options("pump", 1ms), std::make_unique<ScriptedDriver>(pump)});
+    const auto prepared = h.sampler.prepare(std::move(change));
+    CHECK(h.thread.run_change(*prepared, long_time));
+    const DeviceId added = h.sampler.find("pump").value();
+    CHECK(eventually([&] { return h.sampler.status(added).reads >= 20; }));
+    h.thread.stop();
+}
+
+TEST_CASE("a change that the thread does not come to in time is not applied later either", "[device][thread]") {
+    BlockedHarness h;
+    DeviceChange change;
+    change.removed.emplace_back("boiler");
+    const auto prepared = h.sampler.prepare(std::move(change));
+    CHECK_FALSE(h.thread.run_change(*prepared, 1ms));
+    h.unblock();
+    CHECK(h.is_read(5));
+    CHECK(h.sampler.find("boiler"));
+    h.queue.close();
+    h.thread.stop();
+}

@@ -187,3 +187,27 @@ TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of
     line.push(line.b, 1);
     CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
 }
+
+TEST_CASE("formats come into use and go out of use between two batches", "[gateway][pump]") {
+    Line line({PayloadFormat::json, PayloadFormat::record});
+    const std::vector<FormatPublisher> both{{PayloadFormat::json, *line.publishers[0]},
+                                            {PayloadFormat::record, *line.publishers[1]}};
+    line.pump->publish_to({both[1]});
+    line.push(line.a, 1);
+    CHECK(line.receive(1, 1).size() == 1);
+    CHECK(line.publishers[0]->totals().messages == 0);
+    line.pump->publish_to(both);
+    line.push(line.a, 1);
+    CHECK(nlohmann::json::parse(line.receive(0, 1).at(0).at(1))["seq"] == 2);
+    CHECK(line.receive(1, 2).size() == 2);
+    CHECK(line.ledger.cut().at(0).published == 2);
+}
+
+TEST_CASE("a channel that its device no longer has has no last value", "[gateway][pump]") {
+    Line line({PayloadFormat::json});
+    line.push(line.a, 1);
+    (void)line.receive(0, 1);
+    CHECK(line.pump->last(line.a) != nullptr);
+    line.channels.set_current(line.a, false);
+    CHECK(line.pump->last(line.a) == nullptr);
+}

@@ -143,6 +143,27 @@ TEST_CASE("every gateway state has a name", "[gateway][status]") {
     CHECK(to_string(GatewayState::stopping) == "stopping");
 }
 
+TEST_CASE("the status shows which settings are in force and what became of the last reload", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.config = {"x.ini", "abc", 3, 1'795'216'294'123'456'789, {}};
+    CHECK(shown(snapshot)["config"] == json::parse(R"({"path":"x.ini","hash":"abc","generation":3,
+        "loaded_at":"2026-11-20T23:11:34.123456789Z","last_reload":null})"));
+    snapshot.config.last_reload =
+        ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2, "x.ini:1: a: is bad"};
+    CHECK(shown(snapshot)["config"]["last_reload"] == json::parse(R"({"time":"2026-11-20T23:11:34.123456789Z",
+        "who":"anna","outcome":"invalid","changes_count":2,"problem":"x.ini:1: a: is bad"})"));
+}
+
+TEST_CASE("the books of devices that are no more are in the total only", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    snapshot.books_removed = books(7, 7, 0, 0);
+    CHECK(shown(snapshot)["books"]["total"]["sampled"] == 117);
+    CHECK(shown(snapshot)["books"]["devices"].size() == 2);
+    CHECK(shown(snapshot)["books"]["balanced"] == true);
+    snapshot.books_removed = books(8, 7, 0, 0);
+    CHECK(shown(snapshot)["books"]["balanced"] == false);
+}
+
 TEST_CASE("the status shows the queue", "[gateway][status]") {
     CHECK(shown(full_snapshot())["queue"] ==
           json::parse(R"({"depth":1,"capacity":1024,"high_water":7,"policy":"drop_newest"})"));

@@ -266,6 +266,30 @@ class TheRunningGateway(unittest.TestCase):
         gateway.wait_for_line("SIGHUP")
         self.assertEqual(gateway.status()["state"], "running")
 
+    def test_a_hangup_applies_what_has_changed_in_the_file(self):
+        gateway = self.start()
+        with open(gateway.config) as file:
+            before = file.read()
+        with open(gateway.config, "w") as file:
+            file.write("queue_size = 4321\n" + before)
+        gateway.process.send_signal(signal.SIGHUP)
+        gateway.wait_for_line("key=gateway.queue_size")
+        gateway.wait_for_line("outcome=applied")
+        status = gateway.status()
+        self.assertEqual(status["queue"]["capacity"], 4321)
+        self.assertEqual(status["config"]["generation"], 2)
+
+        with open(gateway.config, "w") as file:
+            file.write("queue_sise = 1\n" + before)
+        request = urllib.request.Request(gateway.rest + "/-/reload", method="POST")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+        self.assertEqual(refused.exception.code, 422)
+        problem = json.load(refused.exception)
+        self.assertIn("queue_sise", problem["errors"][0]["detail"])
+        self.assertEqual(gateway.status()["queue"]["capacity"], 4321)
+        self.assertEqual(gateway.status()["config"]["last_reload"]["outcome"], "invalid")
+
     def test_taken_addresses_are_named_and_exit_69(self):
         gateway = self.start()
         for taken, free in ((gateway.endpoints[0], "127.0.0.1:0"), (None, gateway.rest.removeprefix("http://")),

@@ -25,7 +25,7 @@ struct ChannelInfo {
 
 /// Names and units of every channel, kept once so that a sample carries only a number.
 ///
-/// Threads: add() any, under a mutex (start-up and hot plug only); at(), size() any, without waiting.
+/// Threads: add() any, under a mutex (start-up and hot plug only); all else any, without waiting.
 /// Limits:  channels_max entries, made in blocks; entries are never removed. Beyond it add() answers nullopt and
 ///          refused() counts.
 /// Failure: add() may throw std::bad_alloc; nothing else fails.
@@ -40,12 +40,19 @@ class ChannelTable {
 
     /// Any id that add() returned.
     [[nodiscard]] const ChannelInfo& at(ChannelId id) const noexcept;
+    /// Whether its device has it now. A channel that has gone keeps its id, for when it comes back; add() leaves that
+    /// as it is.
+    void set_current(ChannelId id, bool current) noexcept;
+    [[nodiscard]] bool is_current(ChannelId id) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
   private:
     static constexpr std::size_t block_channels = 256;
-    using Block = std::array<ChannelInfo, block_channels>;
+    struct Block {
+        std::array<ChannelInfo, block_channels> infos;
+        std::array<std::atomic<bool>, block_channels> gone{};
+    };
 
     std::mutex mutex_;  // guards add()
     std::unordered_map<std::string, ChannelId> ids_by_topic_;

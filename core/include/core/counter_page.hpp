@@ -24,7 +24,7 @@ class CounterPage {
     }
     void commit() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-    /// Copies all cells as they stood between two changes. `out` holds cells() values.
+    /// Copies the first cells, at most cells(), as they stood between two changes.
     void copy(std::span<std::uint64_t> out) const noexcept;
     [[nodiscard]] std::size_t cells() const noexcept { return size_; }
 

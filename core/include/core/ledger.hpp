@@ -34,6 +34,8 @@ struct Books {
     /// sampled = published + dropped + filtered + queued. Each is counted where it happens, so this can be false.
     [[nodiscard]] bool balanced() const noexcept;
     Books& operator+=(const Books& other) noexcept;
+    /// Takes out again what is in it.
+    Books& operator-=(const Books& other) noexcept;
 };
 
 /// What one channel has lost: how many samples, and the first and last `seq` of them.
@@ -63,13 +65,15 @@ class Ledger {
     void filtered(DeviceId device, std::uint64_t count) noexcept;
     void dropped_at_queue(const TelemetrySample& sample, DropReason reason);
 
-    /// What the pump did with one batch. Index of both: device.
+    /// What the pump did with one batch. Index of both: device; those behind had none.
     void taken(std::span<const std::uint64_t> taken, std::span<const std::uint64_t> published) noexcept;
     /// A sample that was taken from the queue but can no longer be published. Counts as taken.
     void dropped_at_pump(const TelemetrySample& sample, DropReason reason);
 
     /// Books of every device, all from one moment.
-    [[nodiscard]] std::vector<Books> cut() const;
+    [[nodiscard]] std::vector<Books> cut() const { return cut(devices_); }
+    /// Of the first ones only, where not all ids have been given out.
+    [[nodiscard]] std::vector<Books> cut(std::size_t devices) const;
     [[nodiscard]] ChannelDrops drops_of(ChannelId channel) const noexcept;
     [[nodiscard]] std::size_t devices() const noexcept { return devices_; }
 

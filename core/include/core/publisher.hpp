@@ -75,6 +75,9 @@ class Publisher {
     void connect(const Endpoint& endpoint);
     /// Stops listening at the endpoint as bound; its subscribers stay. Whether it was bound.
     bool unbind(const Endpoint& endpoint);
+    /// Closes the subscribers that have come in at the endpoint as bound, now or before unbind(): each is given nothing
+    /// new, may take what is pending, and is cut after `grace`, or up to a second later.
+    void close_subscribers(const Endpoint& endpoint, std::chrono::milliseconds grace);
     /// Closes what connect() made. Whether there was any.
     bool disconnect(const Endpoint& endpoint);
     /// Closes the connection of one subscriber, by PeerStatus::id; what waits for it is dropped, counted, and it may

@@ -10,7 +10,8 @@ namespace telegate {
 
 /// Index into ChannelTable; equal for the life of the process.
 enum class ChannelId : std::uint32_t {};
-/// Index into Ledger, one per configured device, in the order of the settings file.
+/// Index into Ledger, one per name that a device has had since the start; those of the start come first, in the order
+/// of the settings file.
 enum class DeviceId : std::uint32_t {};
 
 constexpr std::uint32_t to_index(ChannelId id) noexcept {

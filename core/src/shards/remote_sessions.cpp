@@ -16,6 +16,14 @@ const RemoteSession* RemoteSessions::find(std::uint64_t id) const noexcept {
     return found == sessions_.end() ? nullptr : &found->second;
 }
 
+void RemoteSessions::add_ids_of(std::string_view endpoint, std::vector<std::uint64_t>& ids) const {
+    for (const auto& [id, session] : sessions_) {
+        if (session.endpoint == endpoint) {
+            ids.push_back(id);
+        }
+    }
+}
+
 void RemoteSessions::note_opened(std::uint64_t id) {
     if (const auto found = sessions_.find(id); found != sessions_.end()) {
         end_pending(found->second);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace telegate {
 
@@ -49,6 +50,8 @@ class RemoteSessions {
     void add(std::uint64_t id, RemoteSession session);
     /// Null when it is not known any more.
     [[nodiscard]] const RemoteSession* find(std::uint64_t id) const noexcept;
+    /// Those that came in at an endpoint of ours.
+    void add_ids_of(std::string_view endpoint, std::vector<std::uint64_t>& ids) const;
     void note_opened(std::uint64_t id);
     /// Another one takes its place: it counts no more among those that are pending.
     void note_displaced(std::uint64_t id) { note_opened(id); }

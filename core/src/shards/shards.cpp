@@ -140,6 +140,7 @@ std::size_t Shards::branch_for(const Handover& handover, std::size_t sessions_he
 void Shards::flush(std::size_t number) {
     Lane& lane = *lanes_[number];
     lane.flush();
+    tell_closings(number);
     if (!lane.empty()) {
         return;
     }
@@ -173,6 +174,34 @@ void Shards::close(milliseconds grace) {
         }
         flush(number);
     }
+}
+
+void Shards::close_accepted(const std::string& endpoint, milliseconds grace) {
+    const Clock::time_point end = deadline_in(grace);
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+        branches_[number].closings.push_back({endpoint, end});
+        flush(number);
+    }
+}
+
+/// A thread that does not come to what was meant for them by then is not waited for.
+void Shards::tell_closings(std::size_t number) {
+    std::vector<Closing>& closings = branches_[number].closings;
+    if (closings.empty()) {
+        return;
+    }
+    const bool all = lanes_[number]->empty();
+    const Clock::time_point now = Clock::now();
+    std::erase_if(closings, [&](const Closing& closing) {
+        if (!all && now < closing.end) {
+            return false;
+        }
+        branches_[number].shard->post([closing](Shard& shard) {
+            shard.catch_up();
+            shard.peers().close_accepted(closing.endpoint, left_until(closing.end));
+        });
+        return true;
+    });
 }
 
 void Shards::set_monitored(bool monitored) {

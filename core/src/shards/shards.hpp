@@ -59,12 +59,19 @@ class Shards {
 
     /// Has a session closed by its thread, after what it was told before. Whether there is one.
     bool close_peer(std::uint64_t id);
+    /// The same for the sessions that came in at one endpoint, as PeerTable::close_accepted() does.
+    void close_accepted(const std::string& endpoint, std::chrono::milliseconds grace);
 
     /// These ask each thread and wait for its answer; the threads never wait.
     [[nodiscard]] std::vector<PeerStatus> statuses();
     [[nodiscard]] SocketTotals totals();
 
   private:
+    /// An endpoint whose sessions are to be closed, when what was meant for them is with the thread.
+    struct Closing {
+        std::string endpoint;
+        std::chrono::steady_clock::time_point end;
+    };
     /// One thread and what is shared with it.
     struct Branch {
         LaneLink link;
@@ -74,6 +81,7 @@ class Shards {
         std::uint32_t places = 0;  // in all
         std::size_t sessions = 0;
         bool close_told = false;
+        std::vector<Closing> closings;
     };
 
     [[nodiscard]] ShardCalls calls_of(std::size_t number);
@@ -84,6 +92,7 @@ class Shards {
     void read(const ShardNote& note);
     void remove(std::uint64_t id);
     void tell_close(std::size_t number);
+    void tell_closings(std::size_t number);
     void tell_losses(std::size_t number);
     template <class Answer>
     [[nodiscard]] std::vector<Answer> ask(const std::function<Answer(PeerTable&)>& question);

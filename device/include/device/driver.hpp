@@ -22,7 +22,8 @@ struct ReadResult {
 
 /// One kind of device. Implementations sit in one file each; the sampler owns time, sequence numbers and state.
 ///
-/// Threads: all functions on the sampling thread, the constructor on the main thread.
+/// Threads: the constructor and open() on the one that prepares the device; all else on the sampling thread.
+///          The destructor on either.
 /// Limits:  read() must not block and, once its channels are known, must not allocate.
 /// Failure: the constructor throws on bad options; read() reports with its result and never throws. A field that is
 ///          absent is a channel of quality bad, not a failed read.

@@ -13,10 +13,16 @@
 
 namespace telegate {
 
+/// How far the samples of a channel have been numbered.
+struct ChannelSeq {
+    ChannelId id;
+    std::uint64_t seq = 0;
+};
+
 /// One device's channels and the samples of its current tick. The driver adds values; time, channel and sequence
 /// number are put on here, so that no driver can get them wrong.
 ///
-/// Threads: the sampling thread of its device.
+/// Threads: the sampling thread of its device; before go_on_from() any one.
 /// Limits:  samples_max samples; a full batch is handed on at once through `on_full` and filling goes on.
 /// Failure: a channel that the table refuses gets no samples; add_channel() answers `none` and add() ignores `none`.
 class SampleBatch {
@@ -28,6 +34,12 @@ class SampleBatch {
 
     SampleBatch(ChannelTable& channels, DeviceId device_id, std::string device,
                 std::function<void(std::span<const TelemetrySample>)> on_full);
+
+    /// Begins: its channels are numbered on from `before`, which the device's earlier batch has left.
+    void go_on_from(std::vector<ChannelSeq> before);
+    /// Ends: no channel of it is current. Returns what the next batch of this device is to go on from, which has the
+    /// channels of all batches before this one too.
+    [[nodiscard]] std::vector<ChannelSeq> retire();
 
     /// Declares a channel, or finds it again. `name` is made a topic part (to_topic_part).
     Channel add_channel(std::string_view name, std::string_view unit);
@@ -62,13 +74,16 @@ class SampleBatch {
     };
 
     TelemetrySample* next(Channel channel, Quality quality);
+    void begin_channel(Slot& slot);
 
     ChannelTable& channels_;
     const DeviceId device_id_;
     const std::string device_;
     std::function<void(std::span<const TelemetrySample>)> on_full_;
     std::vector<Slot> slots_;
-    std::size_t count_ = 0;                             // of the samples below
+    std::vector<ChannelSeq> past_;  // channels that the device has had and this batch does not have (yet)
+    bool live_ = false;             // begun
+    std::size_t count_ = 0;         // of the samples below
     const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max
     std::int64_t time_utc_ns_ = 0;
     std::int64_t time_mono_ns_ = 0;

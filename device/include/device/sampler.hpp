@@ -46,6 +46,20 @@ struct DeviceStatus {
     std::chrono::nanoseconds lateness_max{0};
 };
 
+/// What is to become of devices while they are sampled. Those that it does not name stay as they are, to the last
+/// deadline.
+struct DeviceChange {
+    struct NewDriver {
+        DeviceOptions options;
+        std::unique_ptr<Driver> driver;
+    };
+    std::vector<NewDriver> set;           // added; or, where there is one of the name, another driver for it
+    std::vector<DeviceOptions> adjusted;  // driver and state stay; with another interval a new grid begins
+    std::vector<std::string> removed;
+
+    [[nodiscard]] bool empty() const noexcept { return set.empty() && adjusted.empty() && removed.empty(); }
+};
+
 enum class DeviceCommand : std::uint8_t { start, stop, reset };
 
 /// Answer to a command: the state after it, and whether it was possible.
@@ -59,9 +73,14 @@ struct CommandResult {
 /// Interval k of a device is due at start + k * interval on the monotonic clock, so nothing drifts. A tick that could
 /// not be served before the next one was due is counted as missed, never made up for.
 ///
-/// Threads: step(), command() the sampling thread (see SamplingThread); add() before it starts; status() any.
-/// Limits:  one read per device and step; the queue bounds what is held.
+/// A name that a device has had keeps its id, the numbers of its samples and its counts, also when the device is
+/// removed and comes back.
+///
+/// Threads: step(), command(), apply() the sampling thread (see SamplingThread); add() before it starts; prepare() any
+///          one; all else any.
+/// Limits:  one read per device and step; the queue bounds what is held; names as far as the ledger has room.
 /// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
+///          prepare() throws std::length_error when there have been too many names.
 class Sampler {
   public:
     /// A patient consumer is told of samples when the last time is so long ago, or when so much of the queue is full.
@@ -74,22 +93,35 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    /// Devices get the ids 0, 1, ... in order; `ledger` must have room for them.
+    /// Names get the ids 0, 1, ... in order; `ledger` must have room for them.
     DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver);
+
+    /// A change made ready: drivers are open, all memory is there.
+    struct Prepared;
+    /// Names must be there that are adjusted or removed, and none twice. A change that is not applied costs the names
+    /// that are new in it, nothing else.
+    [[nodiscard]] std::shared_ptr<Prepared> prepare(DeviceChange change);
+    /// Once. What it takes out, such as drivers, ends with `prepared`.
+    void apply(Prepared& prepared);
 
     /// Reads each device that is due at `now`, once. Returns when the next one is due; MonoTime::max() if none runs.
     MonoTime step(MonoTime now);
 
     /// start: idle -> measuring, at a deadline grid that begins now; one that runs keeps its own.
     /// stop: any but safe -> idle. reset: driver reset, errors forgotten, safe -> idle; other states stay as they are.
-    /// All are idempotent. start and stop are not possible in state safe.
+    /// All are idempotent. start and stop are not possible in state safe. A device that has been removed stays idle.
     CommandResult command(DeviceId device, DeviceCommand command, MonoTime now);
 
     /// While interrupted, step() reads nothing more than the read in hand. Threads: any.
     void interrupt(bool interrupted) noexcept { interrupted_.store(interrupted, std::memory_order_relaxed); }
 
-    [[nodiscard]] std::size_t devices() const noexcept;
+    /// Those that there are, by id.
+    [[nodiscard]] std::vector<DeviceId> devices() const;
+    /// Names that there have been: the ids up to here have books.
+    [[nodiscard]] std::size_t names() const noexcept { return names_.load(std::memory_order_acquire); }
+    /// nullopt also for one that has been removed.
     [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
+    /// Also of one that has been removed.
     [[nodiscard]] DeviceStatus status(DeviceId device) const;
     /// The state alone, which costs next to nothing. Threads: any.
     [[nodiscard]] DeviceState state(DeviceId device) const noexcept;
@@ -98,6 +130,8 @@ class Sampler {
 
   private:
     struct Device;
+    [[nodiscard]] Device& device_named(const std::string& name);
+    [[nodiscard]] Device* find_name(std::string_view name) const noexcept;
     void read(Device& device, MonoTime now);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
     void tell_consumer();
@@ -107,7 +141,10 @@ class Sampler {
     BoundedQueue<TelemetrySample>& queue_;
     Ledger& ledger_;
     Waker& waker_;
-    std::vector<std::unique_ptr<Device>> devices_;
+    const std::unique_ptr<std::unique_ptr<Device>[]>
+        by_id_;                          // of names that there have been, at most ledger_.devices()
+    std::atomic<std::size_t> names_{0};  // released after the entry is complete
+    std::vector<Device*> devices_;       // those that there are; the sampling thread's
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waits_for_room_{false};
     MonoTime now_{};  // of the step

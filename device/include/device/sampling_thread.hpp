@@ -10,10 +10,11 @@ namespace telegate {
 
 /// The thread `tg-sample`: steps the sampler, sleeps until the next deadline, and runs commands between steps.
 ///
-/// Threads: run_command(), overdue() any; start(), stop() the main thread; schedule() any after start().
+/// Threads: run_command(), run_change(), overdue() any; start(), stop() the main thread; schedule() any after start().
 /// Limits:  at most commands_max commands wait; one more is answered like a timeout.
-/// Failure: run_command() answers nullopt when the thread is not running or does not answer within `timeout`. It runs
-///          also when the system refuses the schedule, which schedule() tells.
+/// Failure: run_command() answers nullopt, and run_change() false, when the thread is not running or does not answer
+///          within `timeout`; then nothing was done. It runs also when the system refuses the schedule, which
+///          schedule() tells.
 class SamplingThread {
   public:
     static constexpr std::size_t commands_max = 64;
@@ -29,6 +30,8 @@ class SamplingThread {
     void stop();
 
     std::optional<CommandResult> run_command(DeviceId device, DeviceCommand command, std::chrono::milliseconds timeout);
+    /// Applies a prepared change between two steps.
+    [[nodiscard]] bool run_change(Sampler::Prepared& prepared, std::chrono::milliseconds timeout);
 
     /// How long ago the thread should have woken for a deadline or a command, and not gone to sleep again since: some
     /// microseconds while it works, more when it is held up. Zero while it sleeps, and while it does not run.

@@ -108,3 +108,15 @@ TEST_CASE("two threads that add the same channels get the same ids", "[core][cha
     CHECK(ours == theirs);
     CHECK(table.size() == channels);
 }
+
+TEST_CASE("a channel that has gone keeps its id and is not current until it comes back", "[core][channels]") {
+    ChannelTable table;
+    const ChannelId id = table.add(DeviceId{0}, "boiler", "temp", "Cel").value();
+    CHECK(table.is_current(id));
+    table.set_current(id, false);
+    CHECK_FALSE(table.is_current(id));
+    CHECK(table.add(DeviceId{0}, "boiler", "temp", "Cel") == id);
+    CHECK_FALSE(table.is_current(id));
+    table.set_current(id, true);
+    CHECK(table.is_current(id));
+}

@@ -210,3 +210,29 @@ TEST_CASE("the books balance at every cut while both sides go on", "[core][ledge
     CHECK(last.published + last.dropped_total() == samples);
     CHECK(f.ledger.drops_of(f.temp).count == last.dropped_total());
 }
+
+TEST_CASE("the first devices can be cut alone, and a batch may name only them", "[core][ledger]") {
+    Fixture f;
+    f.ledger.captured(boiler, 3);
+    f.ledger.captured(pump, 4);
+    f.ledger.taken(std::array{std::uint64_t{2}}, std::array{std::uint64_t{2}});
+    const std::vector<Books> some = f.ledger.cut(1);
+    REQUIRE(some.size() == 1);
+    CHECK(some[0].queued == 1);
+    CHECK(f.books(pump).queued == 4);
+    CHECK(f.ledger.cut(0).empty());
+}
+
+TEST_CASE("what was added to books can be taken out again", "[core][ledger]") {
+    Fixture f;
+    f.ledger.captured(boiler, 3);
+    f.ledger.captured(pump, 4);
+    f.ledger.dropped_at_queue(Fixture::sample(f.speed, 1), DropReason::queue_overflow);
+    Books total = f.books(boiler);
+    total += f.books(pump);
+    total -= f.books(boiler);
+    CHECK(total.sampled == 4);
+    CHECK(total.queued == 3);
+    CHECK(dropped(total, DropReason::queue_overflow) == 1);
+    CHECK(total.balanced());
+}

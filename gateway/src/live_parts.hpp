@@ -1,0 +1,64 @@
+#pragma once
+
+#include "config/settings.hpp"
+#include "config/settings_diff.hpp"
+#include "core/bounded_queue.hpp"
+#include "core/reactor.hpp"
+#include "device/sampler.hpp"
+#include "device/sampling_thread.hpp"
+#include "log_level.hpp"
+#include "publishers.hpp"
+#include "pump.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// What a change of settings touches, while it runs. Everything that can fail comes first and can be taken back: plan
+/// and drivers, addresses, the sampling thread's answer. The rest cannot fail.
+///
+/// Threads: change() any one at a time.
+/// Limits:  waits up to answer_time_max for each of the two threads.
+/// Failure: change() throws, and then nothing was changed: SettingsError for what is wrong with the settings,
+///          std::length_error when a restart has to make room, any other exception for what failed outside.
+class LiveParts {
+  public:
+    /// How long the sampling thread and the io thread may take to answer.
+    static constexpr std::chrono::milliseconds answer_time_max{1'000};
+    /// How long subscribers of an endpoint that goes may take to read what is pending.
+    static constexpr std::chrono::milliseconds leaving_grace{1'000};
+
+    struct Parts {
+        Sampler& sampler;
+        SamplingThread& sampling_thread;
+        BoundedQueue<TelemetrySample>& queue;
+        Reactor& reactor;
+        Publishers& publishers;
+        Pump& pump;
+        LogLevel& log_level;
+    };
+    explicit LiveParts(Parts parts) noexcept : parts_(parts) {}
+
+    struct Wanted {
+        const Settings& from;  // in force
+        const Settings& to;
+        const std::vector<SettingChange>& changes;  // diff(from, to)
+        bool dry_run = false;                       // plans only: no address is tried
+    };
+    /// Returns what has not been done yet and will be: "" when there is nothing.
+    [[nodiscard]] std::string change(const Wanted& wanted);
+
+  private:
+    [[nodiscard]] std::shared_ptr<Publishers::Prepared> bind(const std::vector<FormatEndpoint>& endpoints);
+    void change_devices(DeviceChange change);
+    [[nodiscard]] std::string roll_back(const std::shared_ptr<Publishers::Prepared>& endpoints);
+    [[nodiscard]] std::string publish(const std::shared_ptr<Publishers::Prepared>& endpoints);
+
+    const Parts parts_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "config/settings.hpp"
+#include "config/settings_sources.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace telegate {
+
+/// Where settings come from, and their form outside.
+struct SettingsSource {
+    std::string path = {};                // as shown
+    std::function<Settings()> load = {};  // anew; throws SettingsError. Empty: there is nothing to reload from
+    std::function<std::string(const Settings&)> hash = {};     // equal for equal settings; empty: none is shown
+    std::function<std::string(const Settings&)> to_json = {};  // empty, or from_json is: no GET and PUT of settings
+    /// Throws SettingsError, whose keys are JSON pointers.
+    std::function<Settings(std::string_view text)> from_json = {};
+};
+
+/// All that a start reads from, and the JSON form.
+[[nodiscard]] SettingsSource source_of(const SettingsSources& sources);
+
+}  // namespace telegate

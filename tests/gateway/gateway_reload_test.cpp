@@ -1,0 +1,158 @@
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/socket_harness.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+const std::string rest = "[rest]\nlisten = 127.0.0.1:0\n";
+const std::string boiler = "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = sine\n";
+const std::string pump = "[device \"pump\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = ramp\n";
+
+/// A gateway whose settings are replaced by other texts.
+struct ReloadFixture : GatewayFixture {
+    using GatewayFixture::GatewayFixture;
+
+    ReloadReport change_to(const std::string& ini) {
+        return gateway->live_settings().replace({parse_settings(ini, "test.ini"), {}, false}, "test");
+    }
+    std::vector<std::string> devices() {
+        std::vector<std::string> names;
+        for (const DeviceStatus& device : status().devices) {
+            names.push_back(device.name);
+        }
+        return names;
+    }
+    bool is_shown(const std::string& topic) {
+        const StatusSnapshot now = status();
+        return std::any_of(now.channels.begin(), now.channels.end(),
+                           [&](const auto& each) { return each.topic == topic; });
+    }
+};
+
+Books total(const StatusSnapshot& snapshot) {
+    Books total = snapshot.books_removed;
+    for (const Books& books : snapshot.books) {
+        total += books;
+    }
+    return total;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("queue size, policy and intervals are those of the new settings", "[gateway][reload]") {
+    ReloadFixture fixture(rest + boiler);
+    const ReloadReport report =
+        fixture.change_to("queue_size = 77\n[queue]\npolicy = drop_newest\n" + rest +
+                          "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 2\nwaveforms = sine\n");
+    CHECK(report.outcome == ReloadOutcome::applied);
+    const StatusSnapshot now = fixture.status();
+    CHECK(now.queue_capacity == 77);
+    CHECK(now.queue_policy == OverflowPolicy::drop_newest);
+    CHECK(now.devices.at(0).interval == std::chrono::milliseconds(2));
+    CHECK(now.config.generation == 2);
+    CHECK(now.config.last_reload.value().outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("devices come and go, and the books of those that went stay in the whole", "[gateway][reload]") {
+    ReloadFixture fixture(rest + boiler);
+    CHECK(fixture.wait_for([](const StatusSnapshot& s) { return total(s).published > 0; }));
+    CHECK(fixture.change_to(rest + pump).outcome == ReloadOutcome::applied);
+    CHECK(fixture.devices() == Texts{"pump"});
+    CHECK(eventually([&] { return fixture.is_shown("pump/ramp"); }));
+    CHECK_FALSE(fixture.is_shown("boiler/sine"));
+    const StatusSnapshot without = fixture.status();
+    CHECK(without.books_removed.sampled > 0);
+    CHECK(without.books_removed.balanced());
+    CHECK(without.queue_agrees);
+    CHECK(fixture.change_to(rest + boiler + pump).outcome == ReloadOutcome::applied);
+    const StatusSnapshot again = fixture.status();
+    CHECK(fixture.devices() == Texts{"boiler", "pump"});
+    CHECK(again.books.at(0).sampled >= without.books_removed.sampled);
+    CHECK(again.books_removed.sampled == 0);
+    CHECK_FALSE(fixture.gateway->command("nobody", DeviceCommand::stop));
+}
+
+TEST_CASE("a subscriber at an endpoint that came by a reload receives", "[gateway][reload]") {
+    ReloadFixture fixture(rest + boiler);
+    const std::string publish = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nformat = record\n";
+    CHECK(fixture.change_to(rest + boiler + publish).outcome == ReloadOutcome::applied);
+    Bench bench;
+    Subscriber subscriber(bench.reactor, SocketOptions());
+    Inbox<Subscriber> inbox(subscriber);
+    subscriber.subscribe("boiler/");
+    subscriber.connect(std::get<Endpoint>(parse_endpoint(fixture.status().endpoints.at(0).endpoint)));
+    CHECK(bench.turn_until([&] { return inbox.take() >= 5; }));
+    CHECK(fixture.change_to(rest + boiler).outcome == ReloadOutcome::applied);
+    CHECK(bench.turn_until([&] {
+        inbox.take();
+        return subscriber.peers().empty();
+    }));
+    CHECK(fixture.status().endpoints.empty());
+}
+
+TEST_CASE("a taken address refuses the whole change", "[gateway][reload]") {
+    ReloadFixture fixture(rest + boiler);
+    Reactor reactor;
+    Publisher other(reactor, {});
+    const Endpoint taken = other.bind(std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0")));
+    const ReloadReport report =
+        fixture.change_to("queue_size = 77\n" + rest + pump + "[publish \"a\"]\nendpoint = " + to_string(taken) + "\n");
+    CHECK(report.outcome == ReloadOutcome::failed);
+    REQUIRE(report.problems.size() == 1);
+    CHECK_THAT(report.problems[0].what, Catch::Contains(std::to_string(taken.port)));
+    CHECK(fixture.devices() == Texts{"boiler"});
+    CHECK(fixture.status().queue_capacity == 1'024);
+    CHECK(fixture.status().config.generation == 1);
+}
+
+TEST_CASE("a device that cannot be made refuses the whole change", "[gateway][reload]") {
+    ReloadFixture fixture(rest + boiler);
+    const ReloadReport report =
+        fixture.change_to(rest + pump + "[device \"other\"]\ndriver = host\nproc_root = /nonexistent\n");
+    CHECK(report.outcome == ReloadOutcome::invalid);
+    CHECK(fixture.devices() == Texts{"boiler"});
+}
+
+TEST_CASE("a gateway that waits in a full queue says that it could not change, and takes the address back",
+          "[gateway][reload]") {
+    ReloadFixture fixture("queue_size = 1\n[queue]\npolicy = block\n" + rest + boiler);
+    fixture.on_io([&] { fixture.gateway->pump().pause(); });
+    // One in the queue, one in the hand of the sampler, which waits.
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.books.at(0).queued == 2; }));
+    const ReloadReport report = fixture.change_to("queue_size = 1\n[queue]\npolicy = block\n" + rest + pump +
+                                                  "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n");
+    CHECK(report.outcome == ReloadOutcome::failed);
+    CHECK(report.problems.at(0).what == "the sampling thread did not answer in time");
+    CHECK(fixture.devices() == Texts{"boiler"});
+    CHECK(fixture.status().endpoints.empty());
+    fixture.on_io([&] { fixture.gateway->pump().resume(); });
+    CHECK(fixture.change_to(rest + pump).outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("more names than there is room for take a restart", "[gateway][reload]") {
+    ReloadFixture fixture(rest);
+    ReloadReport report;
+    for (std::size_t batch = 0; batch <= Gateway::device_names_max / 200; ++batch) {
+        Settings settings = parse_settings(rest, "test.ini");
+        for (std::size_t i = 0; i < 200; ++i) {
+            DeviceSettings& device = settings.devices.emplace_back();
+            device.name = "d" + std::to_string(batch * 200 + i);
+            device.driver = "simulated";
+            device.interval_ms = 60'000;
+            device.simulated.waveforms = {"sine"};
+        }
+        report = fixture.gateway->live_settings().replace({settings, {}, false}, "test");
+    }
+    CHECK(report.outcome == ReloadOutcome::needs_restart);
+    CHECK_THAT(report.problems.at(0).what, Catch::Contains("a restart makes room"));
+    CHECK(fixture.devices().front() == "d800");
+}

@@ -1,0 +1,146 @@
+#include "live_settings.hpp"
+
+#include "support/catch.hpp"
+
+#include <stdexcept>
+
+using namespace telegate;
+
+namespace {
+
+std::string hash_of(const Settings& settings) {
+    return "q" + std::to_string(settings.queue_size);
+}
+
+/// Settings in force above parts that only note what they are asked.
+struct LiveHarness {
+    SettingsSource source() {
+        SettingsSource source;
+        source.path = "x.ini";
+        source.load = [this] {
+            return parse_settings(file, "x.ini");
+        };
+        source.hash = hash_of;
+        return source;
+    }
+    std::string change(const LiveParts::Wanted& wanted) {
+        if (!fails_with.empty()) {
+            throw std::runtime_error(fails_with);
+        }
+        changes += wanted.dry_run ? 0 : 1;
+        return left;
+    }
+    ReloadReport replace(const std::string& ini, bool dry_run = false, std::string hash = "") {
+        LiveSettings::Replacement replacement{parse_settings(ini, "sent"), {}, dry_run};
+        if (!hash.empty()) {
+            replacement.is_based_on = [hash](std::string_view in_force) {
+                return in_force == hash;
+            };
+        }
+        return live.replace(replacement, "anna");
+    }
+
+    std::string file = "queue_size = 10\n";
+    std::string fails_with;
+    std::string left;
+    int changes = 0;
+    Log log{"off"};
+    LiveSettings live{parse_settings(file, "x.ini"), source(),
+                      [this](const LiveParts::Wanted& wanted) { return change(wanted); }, log};
+};
+
+}  // namespace
+
+TEST_CASE("a reload that changes nothing touches nothing", "[gateway][live]") {
+    LiveHarness h;
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::unchanged);
+    CHECK(report.generation == 1);
+    CHECK(h.changes == 0);
+    CHECK(h.live.status().last_reload.value().who == "SIGHUP");
+    CHECK(h.live.status().last_reload.value().problem.empty());
+}
+
+TEST_CASE("other settings are in force after a reload, with their hash and the next generation", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::applied);
+    CHECK(report.generation == 2);
+    REQUIRE(report.changes.size() == 1);
+    CHECK(key_text(report.changes.at(0)) == "gateway.queue_size");
+    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.live.in_force().generation == 2);
+    CHECK(h.live.status().hash == "q20");
+    CHECK(h.live.status().last_reload.value().changes_count == 1);
+    CHECK(h.changes == 1);
+}
+
+TEST_CASE("settings with problems change nothing and are told with their lines", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\nqueue_sise = 1\nlog_level = loud\n";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::invalid);
+    CHECK(report.problems.size() == 2);
+    CHECK(report.generation == 1);
+    CHECK(h.changes == 0);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK_THAT(h.live.status().last_reload.value().problem, Catch::StartsWith("x.ini:2: queue_sise: "));
+}
+
+TEST_CASE("what needs a restart is named, and nothing beside it is changed either", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n[rest]\nlisten = 127.0.0.1:1\n[sampling]\nrealtime_priority = 3\n";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::needs_restart);
+    REQUIRE(report.problems.size() == 2);
+    CHECK(problem_text(report.problems.at(0)) == "sampling.realtime_priority: takes a restart, from 0 to 3");
+    CHECK(report.problems.at(1).key == "rest.listen");
+    CHECK(h.changes == 0);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+}
+
+TEST_CASE("a change that fails leaves the settings in force", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n";
+    h.fails_with = "address in use";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::failed);
+    CHECK(report.problems.at(0).what == "address in use");
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK(h.live.in_force().generation == 1);
+    CHECK(h.live.status().last_reload.value().outcome == ReloadOutcome::failed);
+}
+
+TEST_CASE("what is applied later than the rest is told", "[gateway][live]") {
+    LiveHarness h;
+    h.left = "the endpoints follow";
+    const ReloadReport report = h.replace("queue_size = 20\n");
+    CHECK(report.outcome == ReloadOutcome::applied);
+    CHECK(report.problems.at(0).what == "the endpoints follow");
+}
+
+TEST_CASE("a dry run shows the changes and makes none, and is no reload", "[gateway][live]") {
+    LiveHarness h;
+    const ReloadReport report = h.replace("queue_size = 20\n", true);
+    CHECK(report.outcome == ReloadOutcome::planned);
+    CHECK(report.changes.size() == 1);
+    CHECK(h.changes == 0);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK_FALSE(h.live.status().last_reload);
+}
+
+TEST_CASE("settings made from ones that are not in force any more are refused", "[gateway][live]") {
+    LiveHarness h;
+    CHECK(h.replace("queue_size = 20\n", false, "q10").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 30\n", false, "q10").outcome == ReloadOutcome::conflict);
+    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.replace("queue_size = 30\n", false, "q20").outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("without a source there is nothing to reload", "[gateway][live]") {
+    Log log("off");
+    LiveSettings live(
+        Settings(), {}, [](const LiveParts::Wanted&) { return std::string(); }, log);
+    CHECK(live.reload("SIGHUP").outcome == ReloadOutcome::failed);
+}
