@@ -19,7 +19,7 @@ struct FormatEndpoint {
     Endpoint endpoint;
     PayloadFormat format = PayloadFormat::json;
     std::string name = {};  // of its section
-    int adopted = -1;  // a socket that listens there already and now is ours
+    int adopted = -1;       // a socket that listens there already and now is ours
 };
 
 }  // namespace telegate

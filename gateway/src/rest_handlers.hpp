@@ -6,9 +6,9 @@
 #include "log_level.hpp"
 #include "open_streams.hpp"
 #include "payload_format.hpp"
+#include "rest_config.hpp"
 #include "rest_traffic.hpp"
 #include "sample_text.hpp"
-#include "rest_config.hpp"
 #include "status.hpp"
 
 #include <cstdint>
