@@ -142,8 +142,8 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
     const auto begins = [&](std::string_view prefix) {
         return text.starts_with(prefix) && text.size() > prefix.size();
     };
-    const bool begun =
-        rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
+    const bool begun = rule.prefixes.empty() ? rule.may_be_empty || !text.empty()
+                                             : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
     if (!begun || std::any_of(text.begin(), text.end(), is_control)) {
         return quoted(text) + " is not allowed";
     }
@@ -152,6 +152,11 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
 }
 
 Fault assign_listen(const ListenSlot& slot, std::string_view text) {
+    if (text.empty()) {
+        slot.host->clear();
+        *slot.port = 0;
+        return std::nullopt;
+    }
     std::optional<ListenAddress> address = parse_listen_address(text);
     if (!address) {
         return quoted(text) + " is not an address to listen on";

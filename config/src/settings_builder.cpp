@@ -123,6 +123,9 @@ class SettingsBuilder {
         if (const Lines& lines = given_["sampling"]; lines.contains("cpu_affinity")) {
             settings_.cpu_affinity_place = place(lines.at("cpu_affinity"));
         }
+        for (const auto& [key, line] : given_["rest"]) {
+            settings_.rest.places.emplace(key, place(line));
+        }
         return std::move(settings_);
     }
 

@@ -1,6 +1,7 @@
 #include "gateway.hpp"
 
 #include "descriptor_limit.hpp"
+#include "readable_bytes.hpp"
 #include "schedule_refusals.hpp"
 
 #include <pthread.h>
@@ -14,6 +15,9 @@ namespace {
 
 /// Descriptors that subscribers leave to REST, drivers and the rest of the process.
 constexpr std::size_t descriptors_kept = 192;
+
+/// Of the path of a request, in the log; paths of ours are shorter.
+constexpr std::size_t logged_path_bytes_max = 128;
 
 /// Connections that the limit of descriptors leaves to subscribers.
 std::size_t connections_max() {
@@ -32,7 +36,7 @@ std::string books_text(const Books& books) {
 
 }  // namespace
 
-Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
+Gateway::Gateway(const Settings& /*settings*/, Plan plan, Log& log)
     : log_(log),
       peer_log_(log),
       epoch_ms_(clock_.utc_now_ns() / 1'000'000),
@@ -43,7 +47,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log)
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format()}, epoch_ms_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
-      rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
+      rest_(std::move(plan.rest), rest_handlers()) {
     add_devices(std::move(plan.devices));
 }
 
@@ -79,6 +83,10 @@ RestHandlers Gateway::rest_handlers() {
     };
     handlers.command = [this](std::string_view device, DeviceCommand what) {
         return command(device, what);
+    };
+    handlers.log_change = [this](const HttpRequest& request, int status) {
+        log_.info("rest change who=" + to_readable(request.who) + " method=" + std::string(request.method) + " path=" +
+                  to_readable(request.path.substr(0, logged_path_bytes_max)) + " status=" + std::to_string(status));
     };
     handlers.health = [this] {
         return health();
@@ -192,7 +200,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     for (const FormatEndpoint& bound : publishers_.endpoints()) {
         snapshot.endpoints.push_back({to_string(bound.endpoint), bound.format});
     }
-    snapshot.rest_endpoint = "http://" + rest_.address();
+    snapshot.rest_endpoint = rest_url();
     snapshot.subscribers = publishers_.subscribers();
     snapshot.publisher = publishers_.totals();
     TelemetrySample none{};
@@ -224,13 +232,18 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
 }
 
+std::string Gateway::rest_url() const {
+    const std::vector<std::string> urls = rest_.urls();
+    return urls.empty() ? "none" : urls.front();
+}
+
 void Gateway::log_start() const {
     std::string endpoints_text;
     for (const Endpoint& endpoint : endpoints()) {
         endpoints_text += " publish=" + to_string(endpoint);
     }
-    log_.info("running rest=http://" + rest_.address() + endpoints_text +
-              " devices=" + std::to_string(sampler_.devices()) + " queue=" + std::to_string(queue_.capacity()));
+    log_.info("running rest=" + rest_url() + endpoints_text + " devices=" + std::to_string(sampler_.devices()) +
+              " queue=" + std::to_string(queue_.capacity()));
 }
 
 void Gateway::log_final_books() const {

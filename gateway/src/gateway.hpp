@@ -28,9 +28,9 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while running.
-/// Limits:  those of its parts.
-/// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
+/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command() and health() any while
+/// running. Limits:  those of its parts. Failure: the constructor throws std::system_error when an address cannot be
+/// had; start() when a thread cannot.
 class Gateway {
   public:
     /// How long subscribers may take to read what is pending when the gateway stops.
@@ -72,6 +72,7 @@ class Gateway {
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
+    [[nodiscard]] std::string rest_url() const;
     void log_start() const;
     void log_final_books() const;
 

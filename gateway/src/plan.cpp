@@ -2,6 +2,7 @@
 
 #include "device/host_driver.hpp"
 #include "device/simulated_driver.hpp"
+#include "plan_rest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,7 @@ Plan make_plan(const Settings& settings) {
     plan.queue_policy = to_policy(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);
     plan_endpoints(settings, plan.publish, problems);
+    plan.rest = plan_rest(settings, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {
             plan.devices.push_back({to_options(device, settings.sampling_interval_ms), make_driver(device)});

@@ -6,6 +6,7 @@
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
 #include "payload_format.hpp"
+#include "rest_server.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -25,6 +26,7 @@ struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<PlannedDevice> devices;
     ThreadSchedule sampling_schedule;
+    RestOptions rest;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };

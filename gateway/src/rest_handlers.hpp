@@ -2,9 +2,11 @@
 
 #include "device/sampler.hpp"
 #include "health.hpp"
+#include "http_message.hpp"
 #include "status.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +29,11 @@ struct RestHandlers {
     /// One known device. nullopt: no answer in time.
     std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
     std::function<Health()> health;
+    /// After each request that may change something, with the status of its answer, for the log. None: it is not told.
+    std::function<void(const HttpRequest&, int status)> log_change = {};
+    /// The body of GET /status, shared by all who ask within a moment. Set by the REST server itself.
+    /// nullptr: no answer in time.
+    std::function<std::shared_ptr<const std::string>()> status_body = {};
 };
 
 }  // namespace telegate

@@ -2,7 +2,7 @@
 
 #include "problem.hpp"
 #include "readable_bytes.hpp"
-#include "status_json.hpp"
+#include "rest_access.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -98,11 +98,12 @@ HttpResponse wrong_method(const HttpRequest& request, std::string_view allowed) 
 }
 
 HttpResponse get_status(const RestHandlers& handlers, const HttpRequest& request) {
-    const std::optional<StatusSnapshot> snapshot = handlers.snapshot();
-    if (!snapshot) {
+    HttpResponse response{200, "application/json", {}, {}};
+    response.shared_body = handlers.status_body();
+    if (!response.shared_body) {
         return unavailable(request, "the gateway did not give its status in time");
     }
-    return {200, "application/json", status_json(*snapshot), {}};
+    return response;
 }
 
 Json to_json(const std::vector<DeviceAnswer>& answers) {
@@ -155,6 +156,9 @@ HttpResponse post_command(const RestHandlers& handlers, const HttpRequest& reque
 }  // namespace
 
 HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& request) {
+    if (auto refusal = refuse_unless_allowed(request, needed_role(request))) {
+        return std::move(*refusal);
+    }
     const Route route = route_of(request.path);
     const bool reading = request.method == "GET" || request.method == "HEAD";
     switch (route.kind) {

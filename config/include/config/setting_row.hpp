@@ -40,8 +40,9 @@ struct WholeListRule {
 struct TextRule {
     std::span<const std::string_view> prefixes = {};
     std::string_view allowed = {};  // in words
+    bool may_be_empty = false;
 };
-/// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost.
+/// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost; or nothing.
 struct ListenRule {};
 using SettingRule =
     std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, WholeListRule, TextRule, ListenRule>;
