@@ -21,6 +21,13 @@ else()
   target_link_libraries(telegate_sodium INTERFACE PkgConfig::SODIUM)
 endif()
 
+# TLS of the REST server; the gateway without shared libraries has none.
+add_library(telegate_openssl INTERFACE)
+if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
+  pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
+  target_link_libraries(telegate_openssl INTERFACE PkgConfig::OPENSSL)
+endif()
+
 if(TELEGATE_GATEWAY)
   find_package(nlohmann_json 3.11 REQUIRED)
   find_package(spdlog 1.10 REQUIRED)

@@ -8,7 +8,7 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   # libraries, see cmake/TelegateDependencies.cmake
   libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
-  libsodium-dev
+  libsodium-dev libssl-dev
   # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
   # Maven, which --ci adds, and are skipped without.
   catch2 libzmq3-dev python3 python3-zmq iproute2
@@ -16,6 +16,8 @@ packages=(
   python3-jsonschema
   # what perf_tool compares the queue with, beside Boost's and moodycamel's
   libreaderwriterqueue-dev
+  # what perf_tool asks the REST server with
+  wrk
   # a first look at GET /status
   curl
 )

@@ -44,6 +44,9 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
 }
 
 std::string listen_address_text(const std::string& host, std::int64_t port) {
+    if (host.empty()) {
+        return {};
+    }
     const bool needs_brackets = host.find(':') != std::string::npos;
     return (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }

@@ -159,6 +159,11 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
 }
 
 Fault assign_listen(const ListenSlot& slot, std::string_view text) {
+    if (text.empty()) {
+        slot.host->clear();
+        *slot.port = 0;
+        return std::nullopt;
+    }
     std::optional<ListenAddress> address = parse_listen_address(text);
     if (!address) {
         return quoted(text) + " is not an address to listen on";

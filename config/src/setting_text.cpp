@@ -108,7 +108,7 @@ std::string allowed_text(const SettingRow& row, Notation notation) {
             [](const TextRule& rule) { return std::string(rule.allowed); },
             [](const ListenRule&) -> std::string {
                 return "HOST:PORT with a numeric IPv4 address, an IPv6 address in brackets or localhost, and a "
-                       "port from 0 to 65535";
+                       "port from 0 to 65535, or nothing";
             }},
         row.rule);
 }

@@ -215,6 +215,10 @@ class SettingsBuilder {
             settings.devices.back().place = group.pieces.front().section->place;
         } else if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {
             settings.cpu_affinity_place = place_of("cpu_affinity");
+        } else if (group.row->name == "rest") {
+            for (const auto& [key, place] : origins) {
+                settings.rest.places.emplace(key, place);
+            }
         }
     }
 

@@ -25,6 +25,7 @@ constexpr RealRule level{.min = -1e9, .max = 1e9};
 constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH"};
 constexpr TextRule log_file{.prefixes = {}, .allowed = "stderr, or the path of a file"};
 constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
+constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, or nothing", .may_be_empty = true};
 // Whole numbers above this are not exact in the doubles of JSON readers.
 constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
 
@@ -49,6 +50,7 @@ using P = PublishSettings;
 using D = DeviceSettings;
 using H = HostSettings;
 using M = SimulatedSettings;
+using R = RestSettings;
 
 constexpr std::array sections{
     SectionRow{.name = "gateway", .meaning = "The gateway as a whole. These keys may also stand before any section."},
@@ -98,7 +100,25 @@ constexpr std::array settings{
                .slot = slot<&S::log_file>},
 
     SettingRow{.section = "rest", .key = "listen", .rule = ListenRule{},
-               .meaning = "Address of the REST server; port 0 asks for any free port.", .slot = listen_slot},
+               .meaning = "Address of the REST server; port 0 asks for any free port, nothing means no TCP.",
+               .slot = listen_slot},
+    SettingRow{.section = "rest", .key = "unix_socket", .rule = file,
+               .meaning = "Path of a Unix socket where the REST server is reached too.",
+               .slot = slot<&S::rest, &R::unix_socket>},
+    SettingRow{.section = "rest", .key = "tokens_file", .rule = file,
+               .meaning = "File of those who may use the REST server, lines ROLE NAME TOKEN, or credential:NAME.",
+               .slot = slot<&S::rest, &R::tokens_file>},
+    SettingRow{.section = "rest", .key = "tls_certificate", .rule = file,
+               .meaning = "Certificate of the REST server in PEM, with its chain; nothing means no TLS.",
+               .slot = slot<&S::rest, &R::tls_certificate>},
+    SettingRow{.section = "rest", .key = "tls_key", .rule = file,
+               .meaning = "Private key of tls_certificate in PEM.", .slot = slot<&S::rest, &R::tls_key>},
+    SettingRow{.section = "rest", .key = "tls_client_ca", .rule = file,
+               .meaning = "Certificates in PEM of who signs the certificates of clients, which then are admins.",
+               .slot = slot<&S::rest, &R::tls_client_ca>},
+    SettingRow{.section = "rest", .key = "streams_max", .rule = WholeRule{.min = 0, .max = 256}, .unit = "streams",
+               .meaning = "Event streams that are open at the same time at most.",
+               .slot = slot<&S::rest, &R::streams_max>},
 
     SettingRow{.section = "publish", .key = "endpoint", .rule = endpoint, .applies = Applies::live,
                .required = true,

@@ -77,6 +77,7 @@ void hand_over(ActivatedSockets& sockets, Plan& plan) {
     for (std::size_t i = 0; i < plan.publish.size(); ++i) {
         plan.publish[i].adopted = sockets.take(plan.publish[i].name).value_or(-1);
     }
+    plan.rest.adopted_socket = sockets.take("http").value_or(-1);
 }
 
 }  // namespace telegate

@@ -1,6 +1,7 @@
 #include "gateway.hpp"
 
 #include "descriptor_limit.hpp"
+#include "readable_bytes.hpp"
 #include "schedule_refusals.hpp"
 #include "state_text.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 
 /// Descriptors that subscribers leave to REST, drivers and the rest of the process.
 constexpr std::size_t descriptors_kept = 192;
+
+/// Of the path of a request, in the log; paths of ours are shorter.
 
 /// Connections that the limit of descriptors leaves to subscribers.
 std::size_t connections_max() {
@@ -43,9 +46,9 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource s
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
       live_parts_({sampler_, sampling_thread_, queue_, reactor_, publishers_, pump_, log_level_}),
       live_settings_(
-          settings, std::move(source), [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); },
+          settings, with_credentials(std::move(source)), [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); },
           log_),
-      rest_({settings.rest_host, static_cast<std::uint16_t>(settings.rest_port)}, rest_handlers()) {
+      rest_(std::move(plan.rest), rest_handlers()) {
     add_devices(std::move(plan.devices));
 }
 
@@ -66,6 +69,13 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
         sampler_.add(std::move(device.options), std::move(device.driver));
     }
+}
+
+SettingsSource Gateway::with_credentials(SettingsSource source) {
+    source.reload_files = [this] {
+        rest_.reload_credentials();
+    };
+    return source;
 }
 
 RestHandlers Gateway::rest_handlers() {
@@ -238,7 +248,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     for (const FormatEndpoint& bound : publishers_.endpoints()) {
         snapshot.endpoints.push_back({to_string(bound.endpoint), bound.format});
     }
-    snapshot.rest_endpoint = "http://" + rest_.address();
+    snapshot.rest_endpoint = rest_url();
     snapshot.subscribers = publishers_.subscribers();
     snapshot.publisher = publishers_.totals();
     take_channels(snapshot);
@@ -283,13 +293,18 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
 }
 
+std::string Gateway::rest_url() const {
+    const std::vector<std::string> urls = rest_.urls();
+    return urls.empty() ? "none" : urls.front();
+}
+
 void Gateway::log_start() const {
     std::string endpoints_text;
     for (const Endpoint& endpoint : endpoints()) {
         endpoints_text += " publish=" + to_string(endpoint);
     }
-    log_.info("running rest=http://" + rest_.address() + endpoints_text +
-              " devices=" + std::to_string(sampler_.devices().size()) + " queue=" + std::to_string(queue_.capacity()));
+    log_.info("running rest=" + rest_url() + endpoints_text + " devices=" + std::to_string(sampler_.devices().size()) +
+              " queue=" + std::to_string(queue_.capacity()));
 }
 
 void Gateway::log_final_books() const {

@@ -90,6 +90,7 @@ class Gateway {
     void note(const MonitorEvent& event);
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
+    [[nodiscard]] SettingsSource with_credentials(SettingsSource source);
     /// What the io thread answers to a question. nullopt: not in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(std::function<Answer()> question);
@@ -97,6 +98,7 @@ class Gateway {
     void take_books(StatusSnapshot& snapshot) const;
     void take_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] ConfigHandlers config_handlers();
+    [[nodiscard]] std::string rest_url() const;
     void log_start() const;
     void log_final_books() const;
 

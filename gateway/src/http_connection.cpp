@@ -1,21 +1,20 @@
 #include "http_connection.hpp"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <string_view>
+#include <utility>
 
 namespace telegate {
 namespace {
 
-constexpr std::size_t read_bytes_max = 4 * 1024;
+constexpr std::size_t read_bytes_max = 16 * 1024;
+constexpr std::size_t kept_bytes_max = 16 * 1024;  // of memory, between two requests
 // Reads and requests in one call of serve(), so that a peer that sends without end does not keep a worker.
 constexpr std::size_t turns_max = 32;
 
 // The length of the head at the front of `in`, its empty line included; npos when it is not complete. A line may end in
-// a bare LF here: such a head is complete too, and refused by the parser.
+// a bare LF here: such a head is complete too, and refused by who reads it.
 std::size_t head_bytes(std::string_view in) {
     for (std::size_t end = in.find('\n'); end != std::string_view::npos; end = in.find('\n', end + 1)) {
         const std::string_view rest = in.substr(end + 1);
@@ -28,99 +27,216 @@ std::size_t head_bytes(std::string_view in) {
 
 }  // namespace
 
-HttpConnection::HttpConnection(int socket, const HttpLimits& limits, MonoTime now)
-    : socket_(socket), limits_(limits), deadline_(now + limits.request_time) {}
+HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpBudget& budget, MonoTime now)
+    : socket_(std::move(socket)),
+      peer_(std::move(peer)),
+      budget_(budget),
+      deadline_(now + budget.limits.request_time) {}
 
 HttpConnection::~HttpConnection() {
-    ::close(socket_);
+    budget_.give_body(body_bytes_taken_);
 }
 
-HttpConnection::Wants HttpConnection::serve(HttpEngine& engine, MonoTime now, bool stopping) {
-    for (std::size_t turn = 0; turn < turns_max; ++turn) {
-        if (phase_ == Phase::lingering) {
-            in_.clear();
-        } else {
-            const Progress flushed = flush();
-            if (flushed != Progress::some) {
-                return flushed == Progress::none ? Wants::write : Wants::close;
-            }
-            if (last_) {
-                // Closing with unread bytes would reset the connection and could take the response from the peer.
-                ::shutdown(socket_, SHUT_WR);
-                start(Phase::lingering, now);
-            } else if (take_request(engine, now, stopping)) {
-                continue;
-            }
-        }
-        const Progress received = receive();
-        if (received != Progress::some) {
-            return received == Progress::none ? Wants::read : Wants::close;
+HttpConnection::Wants HttpConnection::serve(HttpEngine& engine, const Turn& turn) {
+    drained_ = false;
+    for (std::size_t count = 0; count < turns_max; ++count) {
+        const Step next = opened_ ? step(engine, turn) : open();
+        if (next != Step::forward) {
+            return next == Step::stay ? Wants::news : Wants::close;
         }
     }
-    return Wants::write;  // a socket that can be written to comes back at once, after the others have had their turn
+    return Wants::again;
+}
+
+void HttpConnection::wake_stream() noexcept {
+    if (stream_) {
+        stream_->wake();
+    }
+}
+
+void HttpConnection::end_stream() {
+    if (stream_ && !stream_->ended()) {
+        stream_->finish(out_.bytes);
+        (void)flush();
+    }
+}
+
+HttpConnection::Step HttpConnection::open() {
+    const Progress progress = socket_->open();
+    if (progress == Progress::some) {
+        opened_ = true;
+        peer_.certificate = socket_->tls() != nullptr ? socket_->tls()->peer_name() : std::string();
+        return Step::forward;
+    }
+    return progress == Progress::none ? Step::stay : Step::close;
+}
+
+// One thing: an answer, or a piece of one, or some bytes from the peer.
+HttpConnection::Step HttpConnection::step(HttpEngine& engine, const Turn& turn) {
+    if (phase_ == Phase::lingering) {
+        in_.clear();
+    } else if (const Step flushed = flush(); flushed != Step::forward) {
+        return flushed;
+    } else if (stream_) {
+        in_.clear();  // whoever has asked for a stream has no more to say
+        fill_stream(turn.now);
+        if (!out_.bytes.empty() || last_) {
+            return Step::forward;
+        }
+    } else if (last_) {
+        // Closing with unread bytes would reset the connection and could take the response from the peer.
+        socket_->end();
+        start(Phase::lingering, turn.now);
+    } else if (take_request(engine, turn)) {
+        return Step::forward;
+    }
+    return drained_ && !turn.ended ? Step::stay : receive();
 }
 
 void HttpConnection::start(Phase phase, MonoTime now) {
+    const HttpLimits& limits = budget_.limits;
     phase_ = phase;
     switch (phase) {
-        case Phase::request: deadline_ = now + limits_.request_time; break;
-        case Phase::idle: deadline_ = now + limits_.idle_time; break;
-        case Phase::response: deadline_ = now + limits_.response_time; break;
-        case Phase::lingering: deadline_ = now + limits_.linger_time; break;
+        case Phase::request: deadline_ = now + limits.request_time; break;
+        case Phase::idle: deadline_ = now + limits.idle_time; break;
+        case Phase::response: deadline_ = now + limits.response_time; break;
+        case Phase::streaming: deadline_ = now + limits.stream_stall; break;
+        case Phase::lingering: deadline_ = now + limits.linger_time; break;
     }
 }
 
-HttpConnection::Progress HttpConnection::receive() {
+HttpConnection::Step HttpConnection::receive() {
     std::array<char, read_bytes_max> bytes;
-    const ssize_t received = ::recv(socket_, bytes.data(), bytes.size(), 0);
-    if (received > 0) {
-        in_.append(bytes.data(), static_cast<std::size_t>(received));
-        return Progress::some;
+    const HttpSocket::Moved received = socket_->receive(bytes.data(), bytes.size());
+    if (received.progress != Progress::some) {
+        return received.progress == Progress::none ? Step::stay : Step::close;
     }
-    return received < 0 && (errno == EAGAIN || errno == EINTR) ? Progress::none : Progress::failed;
+    in_.append(bytes.data(), received.bytes);
+    drained_ = received.bytes < bytes.size() && socket_->short_is_all();
+    return Step::forward;
 }
 
-// some: out_ is empty; none: the rest must wait.
-HttpConnection::Progress HttpConnection::flush() {
-    while (out_sent_ < out_.size()) {
-        const ssize_t sent = ::send(socket_, out_.data() + out_sent_, out_.size() - out_sent_, MSG_NOSIGNAL);
-        if (sent < 0) {
-            return errno == EAGAIN || errno == EINTR ? Progress::none : Progress::failed;
+// forward: nothing is left to send.
+HttpConnection::Step HttpConnection::flush() {
+    const std::string_view shared = out_.shared ? std::string_view(*out_.shared) : std::string_view();
+    while (out_sent_ < out_.bytes.size() + shared.size()) {
+        const std::size_t own = std::min(out_sent_, out_.bytes.size());
+        const HttpSocket::Moved sent =
+            socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own));
+        if (sent.progress != Progress::some) {
+            return sent.progress == Progress::none ? Step::stay : Step::close;
         }
-        out_sent_ += static_cast<std::size_t>(sent);
+        out_sent_ += sent.bytes;
     }
-    out_ = {};  // a large answer's memory goes with it
+    if (out_sent_ > 0) {
+        forget_sent();
+    }
+    return Step::forward;
+}
+
+void HttpConnection::forget_sent() {
+    out_.shared.reset();
+    out_.bytes.clear();
     out_sent_ = 0;
-    return Progress::some;
+    if (out_.bytes.capacity() > kept_bytes_max) {
+        out_.bytes = {};  // a large answer's memory goes with it
+    }
 }
 
 void HttpConnection::skip_body() {
     const std::size_t skipped = std::min(body_bytes_left_, in_.size());
     in_.erase(0, skipped);
     body_bytes_left_ -= skipped;
+    if (in_.empty() && in_.capacity() > kept_bytes_max) {
+        in_ = {};
+    }
 }
 
-// Whether out_ has been filled: a whole head, or a hopeless one, has come.
-bool HttpConnection::take_request(HttpEngine& engine, MonoTime now, bool stopping) {
+// Whether there is something to send: a whole request, or a hopeless one, has come.
+bool HttpConnection::take_request(HttpEngine& engine, const Turn& turn) {
     skip_body();
-    in_.erase(0, in_.find_first_not_of("\r\n"));  // RFC 9112, 2.2: empty lines before a request line are skipped
-    const std::size_t bytes = head_bytes(std::string_view(in_).substr(0, limits_.head_bytes_max));
-    if (bytes == std::string_view::npos && in_.size() < limits_.head_bytes_max) {
-        wait_for_request(now);
+    if (wanted_bytes_ == 0) {
+        in_.erase(0, in_.find_first_not_of("\r\n"));  // RFC 9112, 2.2: empty lines before a request line are skipped
+    }
+    const std::size_t head_max = budget_.limits.head_bytes_max;
+    const std::size_t head = head_bytes(std::string_view(in_).substr(0, head_max));
+    if (in_.size() < wanted_bytes_ || (head == std::string_view::npos && in_.size() < head_max)) {
+        wait_for_request(turn.now);
         return false;
     }
-    if (bytes == std::string_view::npos) {
-        refuse_long_head();
-    } else {
-        ++requests_;
-        const bool last = stopping || requests_ >= limits_.requests_max;
-        const HttpOutcome outcome = engine.respond(std::string_view(in_).substr(0, bytes), last, out_);
-        in_.erase(0, bytes);
-        body_bytes_left_ = outcome.body_bytes;
-        last_ = outcome.close;
+    if (head != std::string_view::npos) {
+        return answer(engine, turn, head);
     }
-    start(Phase::response, now);
+    refuse_long_head();
+    start(Phase::response, turn.now);
     return true;
+}
+
+bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes) {
+    const std::string_view in = in_;
+    const HttpInput input{in.substr(0, head_bytes), in.substr(head_bytes), peer_,
+                          turn.stopping || requests_ + 1 >= budget_.limits.requests_max};
+    const HttpOutcome outcome = engine.respond(input, out_);
+    if (outcome.waiting) {
+        wanted_bytes_ = head_bytes + outcome.body_bytes;
+        return wait_for_body(outcome, turn.now);
+    }
+    ++requests_;
+    budget_.give_body(std::exchange(body_bytes_taken_, 0));
+    wanted_bytes_ = 0;
+    last_ = outcome.close;
+    in_.erase(0, head_bytes);
+    body_bytes_left_ = outcome.body_bytes;
+    start(Phase::response, turn.now);
+    if (out_.stream) {
+        begin_stream(turn.now);
+    }
+    return true;
+}
+
+// Whether there is something to send.
+bool HttpConnection::wait_for_body(const HttpOutcome& outcome, MonoTime now) {
+    if (!budget_.take_body(outcome.body_bytes)) {
+        refuse(503, "too many large requests at once");
+        start(Phase::response, now);
+        return true;
+    }
+    body_bytes_taken_ = outcome.body_bytes;
+    wait_for_request(now);
+    if (!outcome.expects_continue) {
+        return false;
+    }
+    out_.bytes = "HTTP/1.1 100 Continue\r\n\r\n";
+    return true;
+}
+
+void HttpConnection::begin_stream(MonoTime now) {
+    StreamPull pull = std::exchange(out_.stream, nullptr);
+    if (!budget_.take_stream()) {
+        out_.bytes.clear();  // the head that was to begin the stream
+        refuse(503, "there are " + std::to_string(budget_.limits.streams_max) +
+                        " streams already, the most that may be (setting streams_max)");
+        return;
+    }
+    const bool chunked = out_.bytes.find("\r\nTransfer-Encoding: chunked\r\n") != std::string::npos;
+    stream_.emplace(std::move(pull), chunked, budget_, now);
+    start(Phase::streaming, now);
+}
+
+void HttpConnection::fill_stream(MonoTime now) {
+    deadline_ = MonoTime::max();  // all that was said has been taken: it may be silent for as long as it likes
+    if (stream_->ended()) {
+        last_ = true;
+        stream_.reset();
+        return;
+    }
+    const bool spoke = stream_->fill(out_.bytes, now);
+    if (stream_->ended()) {
+        stream_->finish(out_.bytes);
+    }
+    if (spoke || stream_->ended()) {
+        start(Phase::streaming, now);
+    }
 }
 
 // The time of a phase counts from its beginning, whatever trickles in meanwhile.
@@ -132,11 +248,15 @@ void HttpConnection::wait_for_request(MonoTime now) {
     }
 }
 
+void HttpConnection::refuse(int status, std::string detail) {
+    out_.bytes = refusal_bytes(status, std::move(detail));
+    last_ = true;
+}
+
 void HttpConnection::refuse_long_head() {
     const bool in_target = in_.find('\n') == std::string::npos;
-    out_ = refusal_bytes(in_target ? 414 : 431,
-                         "the head of a request may have at most " + std::to_string(limits_.head_bytes_max) + " bytes");
-    last_ = true;
+    refuse(in_target ? 414 : 431,
+           "the head of a request may have at most " + std::to_string(budget_.limits.head_bytes_max) + " bytes");
 }
 
 }  // namespace telegate

@@ -1,26 +1,18 @@
 #pragma once
 
 #include "http_engine.hpp"
+#include "http_limits.hpp"
+#include "http_socket.hpp"
+#include "http_stream.hpp"
 
 #include "core/clock.hpp"
 
-#include <chrono>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace telegate {
-
-/// Every number that a REST client could make grow, with its reason. Changed by tests only.
-struct HttpLimits {
-    std::size_t head_bytes_max = 16 * 1024;  // request line and fields; browsers with many cookies stay below 8 KiB
-    std::size_t body_bytes_max = 64 * 1024;
-    std::size_t connections_max = 64;  // each holds one answer at most; people, scrapers and scripts, not crowds
-    std::size_t requests_max = 1'000;  // on one connection, so that even a busy one gives way now and then
-    std::chrono::milliseconds request_time{5'000};    // for the whole of a request, however its bytes trickle
-    std::chrono::milliseconds response_time{10'000};  // for the whole of a response
-    std::chrono::milliseconds idle_time{15'000};      // between requests; costs a descriptor and nothing else
-    std::chrono::milliseconds linger_time{1'000};  // for the peer to see the last response before the connection goes
-};
 
 /// One client: reads requests, answers them in order, never waits.
 ///
@@ -29,42 +21,75 @@ struct HttpLimits {
 /// Failure: a peer that goes away or breaks a limit ends its own connection only.
 class HttpConnection {
   public:
-    enum class Wants { read, write, close };
+    enum class Wants {
+        news,   // from the socket: bytes, or room for them
+        again,  // to go on after others have had their turn
+        close
+    };
+    struct Turn {
+        MonoTime now;
+        bool stopping = false;  // the response in hand is the last one
+        bool ended = false;     // the peer has closed its side, or the connection has broken
+    };
 
-    /// Owns `socket`, which must be non-blocking.
-    HttpConnection(int socket, const HttpLimits& limits, MonoTime now);
+    HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpBudget& budget, MonoTime now);
     ~HttpConnection();
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
-    /// Goes as far as it can and says what it needs to go on. `stopping`: the response in hand is the last one.
-    [[nodiscard]] Wants serve(HttpEngine& engine, MonoTime now, bool stopping);
+    /// Goes as far as it can: until the socket has nothing more to give or to take, which an edge-triggered wait needs.
+    [[nodiscard]] Wants serve(HttpEngine& engine, const Turn& turn);
+    /// There may be something new for its stream.
+    void wake_stream() noexcept;
+    /// Ends a stream in good order, as far as that goes at once.
+    void end_stream();
+
+    [[nodiscard]] bool streaming() const noexcept { return stream_.has_value(); }
     /// When to give this connection up unless serve() has gone further.
     [[nodiscard]] MonoTime deadline() const noexcept { return deadline_; }
-    [[nodiscard]] int socket() const noexcept { return socket_; }
+    /// When serve() has something to do that no event tells of.
+    [[nodiscard]] MonoTime speaks_at() const noexcept {
+        return stream_ && out_.bytes.empty() ? stream_->speaks_at() : MonoTime::max();
+    }
+    [[nodiscard]] int descriptor() const noexcept { return socket_->descriptor(); }
 
   private:
-    enum class Phase { request, idle, response, lingering };
-    enum class Progress { some, none, failed };
+    enum class Phase { request, idle, response, streaming, lingering };
+    enum class Step { forward, stay, close };
+    using Progress = HttpSocket::Progress;
 
     void start(Phase phase, MonoTime now);
-    Progress receive();
-    Progress flush();
-    bool take_request(HttpEngine& engine, MonoTime now, bool stopping);
+    [[nodiscard]] Step open();
+    [[nodiscard]] Step step(HttpEngine& engine, const Turn& turn);
+    [[nodiscard]] Step receive();
+    [[nodiscard]] Step flush();
+    void forget_sent();
+    bool take_request(HttpEngine& engine, const Turn& turn);
+    bool answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes);
+    bool wait_for_body(const HttpOutcome& outcome, MonoTime now);
+    void begin_stream(MonoTime now);
+    void fill_stream(MonoTime now);
     void wait_for_request(MonoTime now);
+    void refuse(int status, std::string detail);
     void refuse_long_head();
     void skip_body();
 
-    const int socket_;
-    const HttpLimits& limits_;
+    const std::unique_ptr<HttpSocket> socket_;
+    HttpPeer peer_;
+    HttpBudget& budget_;
     Phase phase_ = Phase::request;
     MonoTime deadline_;
     std::string in_;
-    std::string out_;
-    std::size_t out_sent_ = 0;         // bytes of out_ that have left
-    std::size_t body_bytes_left_ = 0;  // to throw away before the next request
+    HttpReply out_;
+    std::size_t out_sent_ = 0;          // of out_.bytes and out_.shared together
+    std::size_t body_bytes_left_ = 0;   // to throw away before the next request
+    std::size_t wanted_bytes_ = 0;      // head and body that must be there before the engine is asked again
+    std::size_t body_bytes_taken_ = 0;  // of the budget
     std::size_t requests_ = 0;
-    bool last_ = false;  // nothing more is read after the response in hand
+    std::optional<HttpStream> stream_;
+    bool opened_ = false;
+    bool drained_ = false;  // the socket has given all that it had
+    bool last_ = false;     // nothing more is read after the response in hand
 };
 
 }  // namespace telegate

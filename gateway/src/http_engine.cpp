@@ -1,13 +1,15 @@
 #include "http_engine.hpp"
 
+#include "http_head.hpp"
 #include "problem.hpp"
 
 #include <httplib.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cstring>
-#include <optional>
+#include <forward_list>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -16,10 +18,19 @@ using httplib::Request;
 using httplib::Response;
 using Handled = httplib::Server::HandlerResponse;
 
-/// The two ends of one exchange in memory.
+constexpr std::array<std::string_view, 9> methods{"GET",   "HEAD",    "POST",  "PUT",    "DELETE",
+                                                  "PATCH", "OPTIONS", "TRACE", "CONNECT"};
+constexpr std::array<std::string_view, 3> methods_with_body{"POST", "PUT", "PATCH"};
+
+template <std::size_t count>
+bool is_among(const std::array<std::string_view, count>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A request in memory; what the library says to it is not needed.
 class MemoryStream final : public httplib::Stream {
   public:
-    MemoryStream(std::string_view in, std::string& out) : in_(in), out_(out) {}
+    explicit MemoryStream(std::string_view in) : in_(in) {}
 
     bool is_readable() const override { return !in_.empty(); }
     bool is_writable() const override { return true; }
@@ -29,166 +40,157 @@ class MemoryStream final : public httplib::Stream {
         in_.remove_prefix(bytes);
         return static_cast<ssize_t>(bytes);
     }
-    ssize_t write(const char* data, std::size_t bytes) override {
-        out_.append(data, bytes);
-        return static_cast<ssize_t>(bytes);
-    }
+    ssize_t write(const char* /*data*/, std::size_t bytes) override { return static_cast<ssize_t>(bytes); }
     void get_remote_ip_and_port(std::string&, int&) const override {}
     void get_local_ip_and_port(std::string&, int&) const override {}
     socket_t socket() const override { return INVALID_SOCKET; }
 
   private:
     std::string_view in_;
-    std::string& out_;
 };
-
-/// Where the body of a request ends, or why that cannot be told.
-struct Framing {
-    std::size_t body_bytes = 0;
-    int refused = 0;  // the status to refuse with; 0: none
-    std::string why;
-};
-
-std::optional<std::uint64_t> to_length(std::string_view text) {
-    std::uint64_t length = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), length);
-    return fault == std::errc() && end == text.data() + text.size() ? std::optional(length) : std::nullopt;
-}
-
-Framing framing_of(const Request& request, std::size_t body_bytes_max) {
-    if (request.has_header("Transfer-Encoding")) {
-        return {0, 411, "a body needs a Content-Length; Transfer-Encoding is not taken"};
-    }
-    const std::size_t lengths = request.get_header_value_count("Content-Length");
-    if (lengths == 0) {
-        return {};
-    }
-    const auto length = to_length(request.get_header_value("Content-Length"));
-    if (lengths > 1 || !length) {
-        return {0, 400, "Content-Length must be one decimal number"};
-    }
-    if (*length > body_bytes_max) {
-        return {0, 413, "the body may have at most " + std::to_string(body_bytes_max) + " bytes"};
-    }
-    return {static_cast<std::size_t>(*length), 0, {}};
-}
-
-void copy(HttpResponse&& from, Response& to) {
-    to.status = from.status;
-    to.body = std::move(from.body);
-    to.set_header("Content-Type", from.content_type);
-    for (const auto& [name, value] : from.headers) {
-        to.set_header(name, value);
-    }
-}
 
 }  // namespace
 
-// The library's server, used for parsing, percent-decoding and writing only. Its own loop gives every connection a
-// worker for as long as it is open, idle or not, and looks at idle ones a hundred times a second.
+// The library's server, used for its reading of targets and ranges only. Its own loop gives every connection a worker
+// for as long as it is open, idle or not, and looks at idle ones a hundred times a second.
 struct HttpEngine::State final : private httplib::Server {
-    State(HttpHandler given_handler, std::size_t given_body_bytes_max);
-    HttpOutcome respond(std::string_view head, bool last, std::string& out);
+    State(const HttpHandler& given_handler, const HttpIdentify& given_identify, std::size_t given_body_bytes_max);
+    HttpOutcome respond(const HttpInput& input, HttpReply& reply);
 
   private:
-    void prepare(Request& request);
-    void answer(const Request& request, Response& response);
-    HttpResponse call_handler(const Request& request);
-    static void explain(const Request& request, Response& response);
-    void finish(Response& response) const;
+    HttpOutcome refuse(int status, std::string detail, HttpReply& reply);
+    HttpOutcome answer(const HttpInput& input, HttpReply& reply);
+    [[nodiscard]] bool is_plain() const;
+    HttpResponse ask_library();
+    HttpResponse call_handler(std::string_view path);
+    std::string_view field(std::string_view name);
 
-    const HttpHandler handler_;
+    const HttpHandler& handler_;
+    const HttpIdentify& identify_;
     const std::size_t body_bytes_max_;
-    Framing framing_;    // of the request in hand
-    bool close_ = true;  // after the request in hand; true until its head has been understood
+    // Of the request in hand:
+    HttpHead head_;
+    std::string_view body_;
+    const HttpPeer* peer_ = nullptr;
+    HttpIdentity identity_;
+    HttpResponse answered_;                  // by the handler, or by us in the library's stead
+    std::forward_list<std::string> joined_;  // fields that came several times
 };
 
-HttpEngine::State::State(HttpHandler given_handler, std::size_t given_body_bytes_max)
-    : handler_(std::move(given_handler)), body_bytes_max_(given_body_bytes_max) {
+HttpEngine::State::State(const HttpHandler& given_handler, const HttpIdentify& given_identify,
+                         std::size_t given_body_bytes_max)
+    : handler_(given_handler), identify_(given_identify), body_bytes_max_(given_body_bytes_max) {
     set_pre_routing_handler([this](const Request& request, Response& response) {
-        answer(request, response);
+        answered_ = call_handler(request.path);
+        response.status = 200;
         return Handled::Handled;
     });
-    set_error_handler(httplib::Server::Handler(&State::explain));
-    set_post_routing_handler([this](const Request&, Response& response) { finish(response); });
+    // Refusals that come from the library itself have a status only.
+    set_error_handler(httplib::Server::Handler([this](const Request&, Response& response) {
+        const char* const detail = response.status == 414   ? "the request target is too long"
+                                   : response.status == 416 ? "the Range field is not valid"
+                                                            : "this is not an HTTP/1.1 request";
+        answered_ = problem_response({response.status, detail, std::string(head_.target)});
+    }));
 }
 
-HttpOutcome HttpEngine::State::respond(std::string_view head, bool last, std::string& out) {
-    framing_ = {};
-    close_ = true;
-    bool closed_by_peer = false;
-    MemoryStream stream(head, out);
-    const bool written = process_request(stream, last, closed_by_peer, [this, last, &closed_by_peer](Request& request) {
-        prepare(request);
-        close_ = close_ || last || closed_by_peer;
-    });
-    return {close_ || !written, framing_.body_bytes};
+HttpOutcome HttpEngine::State::respond(const HttpInput& input, HttpReply& reply) {
+    if (const HeadFault fault = read_head(input.head, head_); fault.status != 0) {
+        return refuse(fault.status, std::string(fault.why), reply);
+    }
+    if (head_.body_bytes > body_bytes_max_) {
+        return refuse(413, "the body may have at most " + std::to_string(body_bytes_max_) + " bytes", reply);
+    }
+    peer_ = &input.peer;
+    joined_.clear();
+    identity_ =
+        identify_ ? identify_(input.peer, field("authorization")) : HttpIdentity{HttpRole::admin, input.peer.address};
+    return answer(input, reply);
 }
 
-// Called when the head has been parsed, before anything is done with it.
-void HttpEngine::State::prepare(Request& request) {
-    framing_ = framing_of(request, body_bytes_max_);
+HttpOutcome HttpEngine::State::refuse(int status, std::string detail, HttpReply& reply) {
+    HttpResponse response = problem_response({status, std::move(detail), std::string(head_.target)});
+    write_reply(std::move(response), {.close = true, .head_only = head_.method == "HEAD"}, reply);
+    return {.close = true};
+}
+
+HttpOutcome HttpEngine::State::answer(const HttpInput& input, HttpReply& reply) {
+    HttpOutcome outcome{.body_bytes = static_cast<std::size_t>(head_.body_bytes)};
+    const bool wanted = is_among(methods_with_body, head_.method) && identity_.role == HttpRole::admin;
+    if (wanted && input.rest.size() < outcome.body_bytes) {
+        outcome.waiting = true;
+        outcome.expects_continue = head_.expects_continue && !head_.http_1_0 && input.rest.empty();
+        return outcome;
+    }
+    body_ = wanted ? input.rest.substr(0, outcome.body_bytes) : std::string_view();
     // A peer that expects a 100 may or may not send its body after a final answer, so its next request cannot be found.
-    close_ = framing_.refused != 0 || request.has_header("Expect");
-    request.headers.erase("Expect");
-    // Parts and compressed forms of an answer cost the daemon more than the answer; many ranges are an old attack.
-    request.ranges.clear();
-    request.headers.erase("Accept-Encoding");
+    outcome.close = input.last || !head_.keep_alive || (head_.expects_continue && !wanted && outcome.body_bytes > 0);
+    HttpResponse response = is_plain() ? call_handler(head_.target) : ask_library();
+    outcome.close = outcome.close || (response.stream && head_.http_1_0);
+    write_reply(std::move(response),
+                {.close = outcome.close, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"}, reply);
+    return outcome;
 }
 
-void HttpEngine::State::answer(const Request& request, Response& response) {
-    if (framing_.refused != 0) {
-        copy(problem_response({framing_.refused, framing_.why, request.target}), response);
-        return;
+// Whether the path is the target, and nothing else is to be read.
+bool HttpEngine::State::is_plain() const {
+    constexpr std::size_t plain_bytes_max = 1'024;
+    return (head_.method == "GET" || head_.method == "HEAD") && head_.target.size() <= plain_bytes_max &&
+           head_.target.find_first_of("%?#") == std::string_view::npos && head_.find("range") == nullptr;
+}
+
+HttpResponse HttpEngine::State::ask_library() {
+    // Only what it is to judge. It would compress for who accepts that, and wait for bodies.
+    // What it does not know as a method is for the routes to refuse, who say which are possible.
+    std::string text = std::string(is_among(methods, head_.method) ? head_.method : "GET") + ' ' + std::string(head_.target) + " HTTP/1.1\r\n";
+    if (const HttpField* const range = head_.find("range")) {
+        text += "Range: " + std::string(range->value) + "\r\n";
     }
-    copy(call_handler(request), response);
+    text += "\r\n";
+    MemoryStream stream(text);
+    bool closed = false;
+    answered_ = problem_response({500, "the gateway could not read this request", std::string(head_.target)});
+    // Parts of an answer cost the daemon more than the answer; many ranges are an old attack.
+    (void)process_request(stream, true, closed, [](Request& request) { request.ranges.clear(); });
+    return std::move(answered_);
 }
 
-HttpResponse HttpEngine::State::call_handler(const Request& request) {
+HttpResponse HttpEngine::State::call_handler(std::string_view path) {
     try {
-        return handler_({request.method, request.path, request.target});
+        return handler_({head_.method, path, head_.target, body_, identity_.role, identity_.who,
+                         [this](std::string_view name) { return field(name); }, peer_});
     } catch (const std::exception&) {  // what() may name files or addresses that are not for every client
-        return problem_response({500, "the gateway could not answer this request", request.target});
+        return problem_response({500, "the gateway could not answer this request", std::string(head_.target)});
     }
 }
 
-// Refusals that come from the library itself have a status only.
-void HttpEngine::State::explain(const Request& request, Response& response) {
-    if (response.body.empty()) {
-        const char* detail = response.status == 414   ? "the request target is too long"
-                             : response.status == 416 ? "the Range field is not valid"
-                                                      : "this is not an HTTP/1.1 request";
-        copy(problem_response({response.status, detail, request.target}), response);
+std::string_view HttpEngine::State::field(std::string_view name) {
+    if (same_name(name, "host")) {
+        return head_.host;
     }
+    const HttpField* const first = head_.find(name);
+    if (first == nullptr) {
+        return {};
+    }
+    std::string all(first->value);
+    const HttpField* const end = head_.fields.data() + head_.fields.size();
+    bool several = false;
+    for (const HttpField* other = first + 1; other != end; ++other) {
+        if (same_name(other->name, name)) {
+            all.append(", ").append(other->value);
+            several = true;
+        }
+    }
+    return several ? std::string_view(joined_.emplace_front(std::move(all))) : first->value;
 }
 
-void HttpEngine::State::finish(Response& response) const {
-    response.headers.erase("Accept-Ranges");
-    response.headers.erase("Keep-Alive");  // says the library's own limits, which are not in force
-    response.headers.erase("Connection");
-    if (close_) {
-        response.headers.emplace("Connection", "close");
-    }
-    response.headers.emplace("Cache-Control", "no-store");
-    response.headers.erase("Content-Length");
-    response.headers.emplace("Content-Length", std::to_string(response.body.size()));
-}
-
-HttpEngine::HttpEngine(HttpHandler handler, std::size_t body_bytes_max)
-    : state_(std::make_unique<State>(std::move(handler), body_bytes_max)) {}
+HttpEngine::HttpEngine(const HttpHandler& handler, const HttpIdentify& identify, std::size_t body_bytes_max)
+    : state_(std::make_unique<State>(handler, identify, body_bytes_max)) {}
 
 HttpEngine::~HttpEngine() = default;
 
-HttpOutcome HttpEngine::respond(std::string_view head, bool last, std::string& out) {
-    return state_->respond(head, last, out);
-}
-
-std::string refusal_bytes(int status, std::string detail) {
-    const HttpResponse problem = problem_response({status, std::move(detail), ""});
-    std::string bytes = "HTTP/1.1 " + std::to_string(status) + ' ' + std::string(status_phrase(status)) + "\r\n";
-    bytes += "Connection: close\r\nContent-Type: " + problem.content_type + "\r\n";
-    bytes += "Content-Length: " + std::to_string(problem.body.size()) + "\r\n\r\n";
-    return bytes + problem.body;
+HttpOutcome HttpEngine::respond(const HttpInput& input, HttpReply& reply) {
+    return state_->respond(input, reply);
 }
 
 }  // namespace telegate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "http_message.hpp"
+#include "http_reply.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -12,36 +13,51 @@ namespace telegate {
 
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
-/// What one request means for the connection that it came on.
-struct HttpOutcome {
-    bool close = false;          // nothing more may be read from this connection
-    std::size_t body_bytes = 0;  // of the request's body, which follows its head and is to be thrown away
+/// Who a peer is taken for.
+struct HttpIdentity {
+    HttpRole role = HttpRole::admin;
+    std::string who = {};
+};
+/// From the peer and the field Authorization, "" when there is none. Called for each request, by several at once.
+using HttpIdentify = std::function<HttpIdentity(const HttpPeer& peer, std::string_view authorization)>;
+
+/// One request, as far as it has come.
+struct HttpInput {
+    std::string_view head;  // request line, fields and the empty line
+    std::string_view rest;  // what has come behind it
+    const HttpPeer& peer;
+    bool last = false;  // tell the peer that the connection closes after this answer
 };
 
-/// HTTP/1.1 by cpp-httplib, without its sockets and threads: the head of a request in, the bytes of the response out.
-/// No resource here takes a body, so none is read: a body of stated length is left to the caller to skip.
+/// What one request means for the connection that it came on.
+struct HttpOutcome {
+    bool close = false;             // nothing more may be read from this connection
+    std::size_t body_bytes = 0;     // of the request's body, which follows its head
+    bool waiting = false;           // for that body: nothing has been answered, ask again when all of it has come
+    bool expects_continue = false;  // while waiting: the peer waits too, for a word that it may send
+};
+
+/// Requests in, answers out. The head is judged by read_head(); what is plain goes to the handler at once, and
+/// what is not, such as a target with percent signs or a query, through cpp-httplib, without its sockets and threads.
 ///
 /// Threads: one at a time; each worker has its own.
-/// Limits:  a body over body_bytes_max is refused (413), one without a stated length too (411).
+/// Limits:  a body over body_bytes_max is refused (413). Bodies are wanted from admins only, and with POST, PUT and
+///          PATCH: any other body is left to the caller to throw away.
 /// Failure: what is not HTTP is answered 400; a handler that throws is answered 500. respond() itself may throw
 ///          std::bad_alloc.
 class HttpEngine {
   public:
-    HttpEngine(HttpHandler handler, std::size_t body_bytes_max);
+    HttpEngine(const HttpHandler& handler, const HttpIdentify& identify, std::size_t body_bytes_max);
     ~HttpEngine();
     HttpEngine(const HttpEngine&) = delete;
     HttpEngine& operator=(const HttpEngine&) = delete;
 
-    /// Answers the request with this head (request line, fields and the empty line) by appending to `out`.
-    /// `last`: tell the peer that the connection closes after this response.
-    [[nodiscard]] HttpOutcome respond(std::string_view head, bool last, std::string& out);
+    /// Answers the request, unless its body is wanted and not there.
+    [[nodiscard]] HttpOutcome respond(const HttpInput& input, HttpReply& reply);
 
   private:
     struct State;
     std::unique_ptr<State> state_;
 };
-
-/// The bytes of a refusal to a request that cannot be parsed, closing the connection. Threads: any.
-[[nodiscard]] std::string refusal_bytes(int status, std::string detail);
 
 }  // namespace telegate

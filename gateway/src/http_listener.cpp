@@ -1,20 +1,26 @@
 #include "http_listener.hpp"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 namespace telegate {
 namespace {
 
 constexpr int backlog = 128;
+constexpr mode_t unix_mode = 0660;
 
 std::string address_text(const std::string& host, const std::string& port) {
     return host.find(':') == std::string::npos ? host + ':' + port : '[' + host + "]:" + port;
@@ -39,60 +45,173 @@ Addresses resolve(const std::string& host, const std::string& port) {
     return {found, &::freeaddrinfo};
 }
 
-std::string bound_address(int socket) {
-    sockaddr_storage storage{};
-    socklen_t bytes = sizeof storage;
-    void* const address = &storage;
+struct NumericName {
+    std::string host;
+    std::string port;
+};
+
+NumericName numeric_name(const sockaddr_storage& storage, socklen_t bytes) {
+    const void* const address = &storage;
     std::array<char, NI_MAXHOST> host{};
     std::array<char, NI_MAXSERV> port{};
-    if (::getsockname(socket, static_cast<sockaddr*>(address), &bytes) != 0 ||
-        ::getnameinfo(static_cast<sockaddr*>(address), bytes, host.data(), host.size(), port.data(), port.size(),
+    if (::getnameinfo(static_cast<const sockaddr*>(address), bytes, host.data(), host.size(), port.data(), port.size(),
                       NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         return {};
     }
-    return address_text(host.data(), port.data());
+    return {host.data(), port.data()};
+}
+
+struct SocketName {
+    sockaddr_storage storage{};
+    socklen_t bytes = sizeof(sockaddr_storage);
+};
+
+SocketName name_of(int socket) {
+    SocketName name;
+    void* const address = &name.storage;
+    if (::getsockname(socket, static_cast<sockaddr*>(address), &name.bytes) != 0) {
+        return {};
+    }
+    return name;
+}
+
+std::string bound_address(int socket) {
+    const SocketName name = name_of(socket);
+    if (name.storage.ss_family == AF_UNIX) {
+        sockaddr_un address{};
+        std::memcpy(&address, &name.storage, sizeof address);
+        return "unix:" + std::string(address.sun_path, ::strnlen(address.sun_path, sizeof address.sun_path));
+    }
+    const NumericName numeric = numeric_name(name.storage, name.bytes);
+    return address_text(numeric.host, numeric.port);
+}
+
+sockaddr_un unix_address(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof address.sun_path) {
+        fail(ENAMETOOLONG, "unix:" + path);
+    }
+    path.copy(address.sun_path, path.size());
+    return address;
+}
+
+// Whether the file is a socket that nobody listens on any more.
+bool is_stale(const sockaddr_un& address) {
+    struct stat facts {};
+    if (::stat(address.sun_path, &facts) != 0 || !S_ISSOCK(facts.st_mode)) {
+        return false;
+    }
+    const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const void* const name = &address;
+    const bool refused =
+        ::connect(probe, static_cast<const sockaddr*>(name), sizeof address) != 0 && errno == ECONNREFUSED;
+    ::close(probe);
+    return refused;
+}
+
+int bind_unix(int socket, const sockaddr_un& address) {
+    const void* const name = &address;
+    if (::bind(socket, static_cast<const sockaddr*>(name), sizeof address) != 0) {
+        return errno;
+    }
+    return ::chmod(address.sun_path, unix_mode) == 0 && ::listen(socket, backlog) == 0 ? 0 : errno;
+}
+
+std::string without_mapping(const std::string& host) {
+    constexpr std::string_view mapped = "::ffff:";  // an IPv4 client of an IPv6 socket
+    return host.starts_with(mapped) ? host.substr(mapped.size()) : host;
 }
 
 }  // namespace
 
-HttpListener::HttpListener(const std::string& host, std::uint16_t port) {
+HttpListener HttpListener::on_tcp(const std::string& host, std::uint16_t port) {
     const std::string service = std::to_string(port);
     const Addresses addresses = resolve(host, service);
-    socket_ = ::socket(addresses->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (socket_ < 0) {
-        fail(errno, address_text(host, service));
-    }
+    HttpListener listener(::socket(addresses->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     // Lets a restart have the port while old connections still time out. Not SO_REUSEPORT, which would let two daemons
     // have it, each answering every other request.
     const int yes = 1;
-    ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (::bind(socket_, addresses->ai_addr, addresses->ai_addrlen) != 0 || ::listen(socket_, backlog) != 0) {
-        const int error = errno;
-        close();
-        fail(error, address_text(host, service));
+    ::setsockopt(listener.socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (listener.socket_ < 0 || ::bind(listener.socket_, addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+        ::listen(listener.socket_, backlog) != 0) {
+        fail(errno, address_text(host, service));
     }
-    address_ = bound_address(socket_);
+    listener.address_ = bound_address(listener.socket_);
+    return listener;
 }
+
+HttpListener HttpListener::on_unix(const std::string& path) {
+    const sockaddr_un address = unix_address(path);
+    HttpListener listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    listener.over_tcp_ = false;
+    int error = listener.socket_ < 0 ? errno : bind_unix(listener.socket_, address);
+    if (error == EADDRINUSE && is_stale(address) && ::unlink(address.sun_path) == 0) {
+        error = bind_unix(listener.socket_, address);
+    }
+    if (error != 0) {
+        fail(error, "unix:" + path);
+    }
+    listener.path_ = path;
+    listener.address_ = "unix:" + path;
+    return listener;
+}
+
+HttpListener HttpListener::adopt(int socket) {
+    HttpListener listener(socket);
+    int listening = 0;
+    socklen_t bytes = sizeof listening;
+    const sa_family_t family = name_of(socket).storage.ss_family;
+    const bool usable = family == AF_UNIX || family == AF_INET || family == AF_INET6;
+    if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &bytes) != 0 || listening == 0 || !usable) {
+        fail(EINVAL, "descriptor " + std::to_string(socket) + ", which is no listening socket");
+    }
+    ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
+    ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+    listener.over_tcp_ = family != AF_UNIX;
+    listener.address_ = bound_address(socket);
+    return listener;
+}
+
+HttpListener::HttpListener(HttpListener&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)),
+      over_tcp_(other.over_tcp_),
+      address_(std::move(other.address_)),
+      path_(std::exchange(other.path_, {})) {}
 
 HttpListener::~HttpListener() {
     close();
 }
 
-HttpListener::Accepted HttpListener::accept() const noexcept {
-    const int client = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (client >= 0) {
+HttpListener::Accepted HttpListener::accept() const {
+    sockaddr_storage storage{};
+    socklen_t bytes = sizeof storage;
+    void* const address = &storage;
+    const int client = ::accept4(socket_, static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (client < 0) {
+        const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        return {exhausted ? Outcome::exhausted : Outcome::none, -1, {}};
+    }
+    if (over_tcp_) {
         const int yes = 1;  // the end of a long answer is not held back for the peer's acknowledgement
         ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        return {Outcome::accepted, client};
+        return {Outcome::accepted, client, {.address = without_mapping(numeric_name(storage, bytes).host)}};
     }
-    const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-    return {exhausted ? Outcome::exhausted : Outcome::none, -1};
+    ucred credentials{};
+    socklen_t credentials_bytes = sizeof credentials;
+    const bool known = ::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &credentials, &credentials_bytes) == 0;
+    constexpr std::uint32_t nobody = 65'534;
+    return {Outcome::accepted, client, {.address = "unix", .uid = known ? credentials.uid : nobody}};
 }
 
 void HttpListener::close() noexcept {
     if (socket_ >= 0) {
         ::close(socket_);
         socket_ = -1;
+    }
+    if (!path_.empty()) {
+        ::unlink(path_.c_str());
+        path_.clear();
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,14 @@ enum class HttpRole : std::uint8_t {
     admin,   // changes things
 };
 
+/// Who is at the other end of a connection.
+struct HttpPeer {
+    std::string address = {};               // "127.0.0.1", "::1"; "unix" for a Unix socket
+    std::optional<std::uint32_t> uid = {};  // of a Unix socket's peer
+    std::string certificate = {};           // the name (CN) in a client certificate that has been verified
+    [[nodiscard]] bool over_tcp() const noexcept { return !uid; }
+};
+
 /// One request as the routes see it. The texts live as long as the call.
 struct HttpRequest {
     std::string_view method;
@@ -28,6 +37,7 @@ struct HttpRequest {
     std::string_view who = {};  // for the log: the name of a token, "cn=NAME", "uid=1000", "127.0.0.1"
     /// The value of a header field, its name in any case; "" when there is none. Several of one name: joined by ", ".
     std::function<std::string_view(std::string_view name)> field = {};
+    const HttpPeer* peer = nullptr;  // there is always one but in tests of the routes
 };
 
 /// What an event stream has to say to the server that pulls from it.

@@ -7,18 +7,27 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <new>
 #include <system_error>
+#include <utility>
 
 namespace telegate {
 namespace {
 
 // What an epoll event is about; connections have the numbers above.
 constexpr std::uint64_t id_stop = 0;
-constexpr std::uint64_t id_listener = 1;
-constexpr std::uint64_t id_first_connection = 2;
+constexpr std::uint64_t id_wake = 1;
+constexpr std::uint64_t id_first_listener = 2;
+constexpr std::size_t listeners_max = 3;
+constexpr std::uint64_t id_first_connection = id_first_listener + listeners_max;
 
 constexpr std::size_t accepts_per_turn = 16;
 constexpr std::chrono::milliseconds accept_pause{100};
+constexpr Duration::rep never = std::numeric_limits<Duration::rep>::max();
+// Both directions for the whole life of a connection, told once each time that something changes: no call to the
+// kernel is needed between two requests.
+constexpr std::uint32_t connection_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
 int checked(int descriptor, const char* what) {
     if (descriptor < 0) {
@@ -27,33 +36,59 @@ int checked(int descriptor, const char* what) {
     return descriptor;
 }
 
+std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
+    std::vector<HttpListener> listeners;
+    if (options.adopted_socket >= 0) {
+        listeners.push_back(HttpListener::adopt(options.adopted_socket));
+    } else if (!options.host.empty()) {
+        listeners.push_back(HttpListener::on_tcp(options.host, options.port));
+    }
+    if (!options.unix_socket.empty()) {
+        listeners.push_back(HttpListener::on_unix(options.unix_socket));
+    }
+    return listeners;
+}
+
+Duration::rep count_of(MonoTime time) noexcept {
+    return time.time_since_epoch().count();
+}
+
 }  // namespace
 
 HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler)
     : options_(std::move(options)),
       handler_(std::move(handler)),
-      listener_(options_.host, options_.port),
-      id_next_(id_first_connection) {
-    epoll_ = checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-    stop_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (stop_event_ < 0) {
-        const int error = errno;
+      budget_(options_.limits),
+      listeners_(listeners_of(options_)),
+      places_(budget_.limits, id_first_connection),
+      accept_again_(never),
+      streams_due_(never) {
+    try {
+        epoll_ = checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+        stop_event_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+        wake_event_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+    } catch (...) {
+        ::close(stop_event_);
         ::close(epoll_);
-        throw std::system_error(error, std::generic_category(), "eventfd");
+        throw;
     }
-    // One worker per event, except for the stop, which stays signalled and wakes them all.
+    // The stop stays signalled and wakes all workers; each wake-up for streams wakes one, and is never read.
     watch(stop_event_, EPOLL_CTL_ADD, EPOLLIN, id_stop);
-    watch(listener_.socket(), EPOLL_CTL_ADD, EPOLLIN | EPOLLONESHOT, id_listener);
+    watch(wake_event_, EPOLL_CTL_ADD, EPOLLIN | EPOLLET, id_wake);
+    for (std::size_t index = 0; index < listeners_.size(); ++index) {
+        watch(listeners_[index].socket(), EPOLL_CTL_ADD, EPOLLIN | EPOLLONESHOT, id_first_listener + index);
+    }
 }
 
 HttpServer::~HttpServer() {
     stop();
+    ::close(wake_event_);
     ::close(stop_event_);
     ::close(epoll_);
 }
 
 void HttpServer::start() {
-    for (std::size_t worker = 0; worker < options_.workers; ++worker) {
+    for (std::size_t worker = 0; worker < options_.workers && !listeners_.empty(); ++worker) {
         workers_.emplace_back([this, worker] { run(worker); });
     }
 }
@@ -66,126 +101,150 @@ void HttpServer::stop() {
     for (std::thread& worker : workers_) {
         worker.join();
     }
-    listener_.close();
-    entries_.clear();
+    for (HttpListener& listener : listeners_) {
+        listener.close();
+    }
+    places_.clear();
+}
+
+void HttpServer::wake_streams() noexcept {
+    if (budget_.streams() == 0 || wake_pending_.load() || wake_pending_.exchange(true)) {
+        return;
+    }
+    ::eventfd_write(wake_event_, 1);
+}
+
+std::string HttpServer::address() const {
+    return listeners_.empty() ? std::string() : listeners_.front().address();
+}
+
+std::vector<std::string> HttpServer::urls() const {
+    const bool secure = options_.tls && options_.tls() != nullptr;
+    std::vector<std::string> texts;
+    for (const HttpListener& listener : listeners_) {
+        const char* const scheme = !listener.over_tcp() ? "" : secure ? "https://" : "http://";
+        texts.push_back(scheme + listener.address());
+    }
+    return texts;
 }
 
 void HttpServer::run(std::size_t worker) {
     ::pthread_setname_np(::pthread_self(), ("tg-http-" + std::to_string(worker)).c_str());
-    HttpEngine engine(handler_, options_.limits.body_bytes_max);
+    HttpEngine engine(handler_, options_.identify, options_.limits.body_bytes_max);
     while (!stopping_) {
         epoll_event event{};
         const int events = ::epoll_wait(epoll_, &event, 1, wait_ms(std::chrono::steady_clock::now()));
-        if (events == 1 && event.data.u64 == id_listener) {
-            accept_waiting();
-        } else if (events == 1 && event.data.u64 != id_stop) {
-            serve(event.data.u64, engine);
+        const std::uint64_t id = event.data.u64;
+        if (events == 1 && id >= id_first_connection) {
+            serve(id, {.ended = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0}, engine);
+        } else if (events == 1 && id >= id_first_listener) {
+            accept_waiting(id - id_first_listener);
+        } else if (events == 1 && id == id_wake) {
+            put_off_streams(MonoTime(Duration(streams_served_)) + options_.limits.stream_interval);
         }
-        close_overdue(std::chrono::steady_clock::now());
+        const MonoTime now = std::chrono::steady_clock::now();
+        for (const HttpPlaces::Id speaking : places_.sweep(now)) {
+            serve(speaking, {}, engine);
+        }
+        serve_streams(now, engine);
+        listen_again(now);
     }
 }
 
-void HttpServer::accept_waiting() {
+void HttpServer::accept_waiting(std::size_t listener) {
     const MonoTime now = std::chrono::steady_clock::now();
     for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
-        const HttpListener::Accepted client = listener_.accept();
+        HttpListener::Accepted client = listeners_[listener].accept();
         if (client.outcome == HttpListener::Outcome::accepted) {
-            add(client.socket, now);
+            add(listeners_[listener], std::move(client), now);
             continue;
         }
         if (client.outcome == HttpListener::Outcome::exhausted) {
-            const std::lock_guard lock(mutex_);
-            accept_again_ = now + accept_pause;  // the listener stays unwatched: it would be ready all the time
+            accept_again_ = count_of(now + accept_pause);  // unwatched until then: it would be ready all the time
             return;
         }
         break;
     }
-    watch(listener_.socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_listener);
+    watch(listeners_[listener].socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_first_listener + listener);
 }
 
-void HttpServer::add(int client, MonoTime now) {
-    auto connection = std::make_unique<HttpConnection>(client, options_.limits, now);
-    const std::lock_guard lock(mutex_);
-    if (entries_.size() >= options_.limits.connections_max && !close_nearest_deadline()) {
-        return;
-    }
-    const std::uint64_t id = id_next_++;
-    entries_.emplace(id, Entry{std::move(connection), false});
-    watch(client, EPOLL_CTL_ADD, EPOLLIN | EPOLLONESHOT, id);
-}
-
-void HttpServer::serve(std::uint64_t id, HttpEngine& engine) {
-    HttpConnection* connection = nullptr;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(id);
-        if (found == entries_.end()) {
-            return;  // closed at its deadline just now
-        }
-        found->second.busy = true;
-        connection = found->second.connection.get();
-    }
-    auto wants = HttpConnection::Wants::close;
+void HttpServer::add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now) {
+    std::unique_ptr<HttpSocket> socket;
     try {
-        wants = connection->serve(engine, std::chrono::steady_clock::now(), stopping_);
-    } catch (const std::bad_alloc&) {  // this client's request was too much just now; the others go on
-    }
-    if (wants == HttpConnection::Wants::close) {
-        end(id);
+        const auto tls = options_.tls && listener.over_tcp() ? options_.tls() : nullptr;
+        socket = std::make_unique<HttpSocket>(client.socket, tls ? tls->open(client.socket) : nullptr);
+    } catch (const std::bad_alloc&) {
+        ::close(client.socket);
         return;
     }
-    const std::lock_guard lock(mutex_);
-    entries_.at(id).busy = false;
-    watch(connection->socket(), EPOLL_CTL_MOD,
-          (wants == HttpConnection::Wants::read ? EPOLLIN : EPOLLOUT) | EPOLLONESHOT, id);
+    auto connection = std::make_unique<HttpConnection>(std::move(socket), std::move(client.peer), budget_, now);
+    places_.add(std::move(connection), budget_,
+                [this](int descriptor, HttpPlaces::Id id) { watch(descriptor, EPOLL_CTL_ADD, connection_events, id); });
 }
 
-void HttpServer::end(std::uint64_t id) {
-    const std::lock_guard lock(mutex_);
-    entries_.erase(id);  // closing the descriptor takes it out of the epoll set
-}
-
-// With mutex_ held. Whether there was one to close.
-bool HttpServer::close_nearest_deadline() {
-    auto nearest = entries_.end();
-    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-        if (!entry->second.busy && (nearest == entries_.end() ||
-                                    entry->second.connection->deadline() < nearest->second.connection->deadline())) {
-            nearest = entry;
+void HttpServer::serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine) {
+    HttpConnection* const connection = places_.take(id, news);
+    if (connection == nullptr) {
+        return;
+    }
+    const bool streamed = connection->streaming();
+    auto wants = HttpConnection::Wants::close;
+    do {
+        if (news.woken) {
+            connection->wake_stream();
         }
-    }
-    if (nearest == entries_.end()) {
-        return false;
-    }
-    entries_.erase(nearest);
-    return true;
+        wants = HttpConnection::Wants::close;
+        try {
+            wants = connection->serve(engine, {std::chrono::steady_clock::now(), stopping_, news.ended});
+        } catch (const std::exception&) {  // out of memory, or a stream's source failed; the others go on
+        }
+        if (wants == HttpConnection::Wants::again) {  // tells a worker again that it can be written to
+            watch(connection->descriptor(), EPOLL_CTL_MOD, connection_events, id);
+        }
+        if (!streamed && connection->streaming()) {  // a wake-up may have crossed with its beginning
+            put_off_streams(std::chrono::steady_clock::now() + options_.limits.stream_interval);
+        }
+    } while (places_.give_back(id, wants == HttpConnection::Wants::close, news));
 }
 
-void HttpServer::close_overdue(MonoTime now) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(entries_, [now](const auto& entry) {
-        return !entry.second.busy && entry.second.connection->deadline() <= now;
-    });
-    if (accept_again_ <= now) {
-        accept_again_ = MonoTime::max();
-        watch(listener_.socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_listener);
+void HttpServer::serve_streams(MonoTime now, HttpEngine& engine) {
+    Duration::rep due = streams_due_;
+    if (count_of(now) < due || !streams_due_.compare_exchange_strong(due, never)) {
+        return;
+    }
+    streams_served_ = count_of(now);
+    wake_pending_.exchange(false);
+    for (const HttpPlaces::Id id : places_.streams()) {
+        serve(id, {.woken = true}, engine);
+    }
+}
+
+// A time that is set already stays, when it comes before.
+void HttpServer::put_off_streams(MonoTime until) noexcept {
+    Duration::rep due = streams_due_;
+    while (count_of(until) < due && !streams_due_.compare_exchange_weak(due, count_of(until))) {
+    }
+}
+
+void HttpServer::listen_again(MonoTime now) {
+    Duration::rep again = accept_again_;
+    if (count_of(now) < again || !accept_again_.compare_exchange_strong(again, never)) {
+        return;
+    }
+    for (std::size_t index = 0; index < listeners_.size(); ++index) {
+        watch(listeners_[index].socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_first_listener + index);
     }
 }
 
 // Until the next deadline; for ever when there is none, so that a server without clients costs nothing.
-int HttpServer::wait_ms(MonoTime now) {
-    const std::lock_guard lock(mutex_);
-    MonoTime next = accept_again_;
-    for (const auto& [id, entry] : entries_) {
-        if (!entry.busy) {
-            next = std::min(next, entry.connection->deadline());
-        }
-    }
-    if (next == MonoTime::max()) {
+int HttpServer::wait_ms(MonoTime now) const {
+    const Duration::rep next = std::min({count_of(places_.next_due()), accept_again_.load(), streams_due_.load()});
+    if (next == never) {
         return -1;
     }
-    return static_cast<int>(
-        std::max<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(next - now).count(), 0));
+    const Duration left(next - count_of(now));
+    return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(left).count(), 0,
+                                                     std::numeric_limits<int>::max()));
 }
 
 void HttpServer::watch(int descriptor, int operation, std::uint32_t events, std::uint64_t id) const noexcept {

@@ -1,26 +1,32 @@
 #pragma once
 
-#include "http_connection.hpp"
+#include "http_engine.hpp"
+#include "http_limits.hpp"
 #include "http_listener.hpp"
+#include "http_places.hpp"
 
 #include "core/clock.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 namespace telegate {
 
 struct HttpServerOptions {
-    std::string host = "127.0.0.1";
-    std::uint16_t port = 0;  // 0: any free one
+    std::string host = "127.0.0.1";  // "": no TCP
+    std::uint16_t port = 0;          // 0: any free one
     std::size_t workers = 2;
     HttpLimits limits{};
+    std::string unix_socket = {};  // a path; "": none
+    int adopted_socket = -1;       // one that listens already, in place of host and port; -1: none
+    HttpIdentify identify = {};    // none: everybody is admin, by the name of his address
+    /// What TLS connections are made with, asked for each TCP client; none or nullptr: no TLS.
+    std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
 
 /// Serves HTTP/1.1 from a fixed few threads that all wait in one epoll set. A worker is busy only while it answers: a
@@ -40,38 +46,43 @@ class HttpServer {
     void start();
     /// Lets every worker finish the answer in hand, then closes everything. Idempotent.
     void stop();
-    /// There may be something new to pull for event streams. Threads: any.
-    void wake_streams() noexcept {}
-    [[nodiscard]] const std::string& address() const noexcept { return listener_.address(); }
+    /// There may be something new to pull for event streams. Threads: any; a look at one or two numbers, and at most
+    /// one system call for each time that the streams are served.
+    void wake_streams() noexcept;
+    /// Open now. Threads: any.
+    [[nodiscard]] std::size_t streams() const noexcept { return budget_.streams(); }
+    /// Of the first listener; "" when there is none.
+    [[nodiscard]] std::string address() const;
+    /// "http://127.0.0.1:8080", "https://..." or "unix:/run/x.sock", of each listener.
+    [[nodiscard]] std::vector<std::string> urls() const;
 
   private:
-    struct Entry {
-        std::unique_ptr<HttpConnection> connection;
-        bool busy = false;  // a worker is in serve()
-    };
-
     void run(std::size_t worker);
-    void accept_waiting();
-    void add(int client, MonoTime now);
-    void serve(std::uint64_t id, HttpEngine& engine);
-    void end(std::uint64_t id);
-    bool close_nearest_deadline();
-    void close_overdue(MonoTime now);
-    [[nodiscard]] int wait_ms(MonoTime now);
+    void accept_waiting(std::size_t listener);
+    void add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now);
+    void serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine);
+    void serve_streams(MonoTime now, HttpEngine& engine);
+    void put_off_streams(MonoTime until) noexcept;
+    void listen_again(MonoTime now);
     void watch(int descriptor, int operation, std::uint32_t events, std::uint64_t id) const noexcept;
+    [[nodiscard]] int wait_ms(MonoTime now) const;
 
     const HttpServerOptions options_;
     const HttpHandler handler_;
-    HttpListener listener_;
+    HttpBudget budget_;
+    std::vector<HttpListener> listeners_;
+    HttpPlaces places_;
     int epoll_ = -1;
     int stop_event_ = -1;
+    int wake_event_ = -1;
     std::atomic<bool> stopping_{false};
     std::vector<std::thread> workers_;
 
-    std::mutex mutex_;                                  // guards the rest; never held while a request is answered
-    std::unordered_map<std::uint64_t, Entry> entries_;  // by id, which no later connection has again
-    std::uint64_t id_next_;
-    MonoTime accept_again_ = MonoTime::max();  // after running out of descriptors
+    // Times as counts of the monotonic clock; the largest for never.
+    std::atomic<Duration::rep> accept_again_;  // after running out of descriptors
+    std::atomic<Duration::rep> streams_due_;   // when a worker is to look at the streams
+    std::atomic<Duration::rep> streams_served_{0};
+    std::atomic<bool> wake_pending_{false};
 };
 
 }  // namespace telegate

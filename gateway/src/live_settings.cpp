@@ -98,6 +98,7 @@ ReloadReport LiveSettings::reload(std::string_view who) {
             throw std::runtime_error("there is nothing to reload settings from");
         }
         report = change_to(source_.load(), false);
+        reload_files(report);
     } catch (const SettingsError& error) {
         report.outcome = ReloadOutcome::invalid;
         report.problems = error.problems();
@@ -107,6 +108,20 @@ ReloadReport LiveSettings::reload(std::string_view who) {
     report.generation = status().generation;
     note(report, who);
     return report;
+}
+
+void LiveSettings::reload_files(ReloadReport& report) const {
+    if (!source_.reload_files || is_refusal(report.outcome)) {
+        return;
+    }
+    try {
+        source_.reload_files();
+    } catch (const std::exception& error) {
+        if (report.outcome == ReloadOutcome::unchanged) {
+            throw;
+        }
+        report.problems.push_back({"", 0, "", error.what()});
+    }
 }
 
 ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_view who) {

@@ -2,6 +2,7 @@
 
 #include "device/host_driver.hpp"
 #include "device/simulated_driver.hpp"
+#include "plan_rest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -136,6 +137,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     plan.queue_policy = to_policy(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);
     plan_endpoints(settings, plan, problems);
+    plan.rest = plan_rest(settings, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {
             const bool keeps = keeps_driver && keeps_driver(device);

@@ -8,6 +8,7 @@
 #include "device/thread_schedule.hpp"
 #include "log.hpp"
 #include "payload_format.hpp"
+#include "rest_server.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -28,6 +29,7 @@ struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<PlannedDevice> devices;
     ThreadSchedule sampling_schedule;
+    RestOptions rest;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };

@@ -15,7 +15,11 @@ constexpr std::size_t instance_bytes_max = 256;
 std::string_view status_phrase(int status) noexcept {
     switch (status) {
         case 200: return "OK";
+        case 204: return "No Content";
+        case 304: return "Not Modified";
         case 400: return "Bad Request";
+        case 401: return "Unauthorized";
+        case 403: return "Forbidden";
         case 404: return "Not Found";
         case 405: return "Method Not Allowed";
         case 406: return "Not Acceptable";
@@ -26,9 +30,13 @@ std::string_view status_phrase(int status) noexcept {
         case 414: return "URI Too Long";
         case 415: return "Unsupported Media Type";
         case 416: return "Range Not Satisfiable";
+        case 417: return "Expectation Failed";
+        case 421: return "Misdirected Request";
         case 422: return "Unprocessable Content";
+        case 429: return "Too Many Requests";
         case 431: return "Request Header Fields Too Large";
         case 500: return "Internal Server Error";
+        case 501: return "Not Implemented";
         case 503: return "Service Unavailable";
         default: return "Error";
     }

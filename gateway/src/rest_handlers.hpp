@@ -3,6 +3,7 @@
 #include "device/sampler.hpp"
 #include "health.hpp"
 #include "history.hpp"
+#include "http_message.hpp"
 #include "log_level.hpp"
 #include "open_streams.hpp"
 #include "payload_format.hpp"
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +49,9 @@ struct RestHandlers {
     LogLevel* log_level = nullptr;
     RestTraffic* traffic = nullptr;
     ConfigHandlers config;
+    /// The body of GET /status, shared by all who ask within a moment. Set by the REST server itself.
+    /// nullptr: no answer in time.
+    std::function<std::shared_ptr<const std::string>()> status_body = {};
 };
 
 }  // namespace telegate

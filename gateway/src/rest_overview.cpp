@@ -2,7 +2,6 @@
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
 #include "rest_table.hpp"
-#include "status_json.hpp"
 
 #include <algorithm>
 #include <string>
@@ -28,11 +27,10 @@ HttpResponse get_index(const RestCall& call) {
 }
 
 HttpResponse get_status(const RestCall& call) {
-    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
-    if (!snapshot) {
-        return unavailable(call.request, "the gateway did not give its status in time");
-    }
-    return {200, std::string(call.media_type), status_json(*snapshot), {}};
+    HttpResponse response{200, std::string(call.media_type), {}, {}};
+    response.shared_body = call.handlers.status_body();
+    return response.shared_body ? std::move(response)
+                                : unavailable(call.request, "the gateway did not give its status in time");
 }
 
 HttpResponse get_openapi(const RestCall& call) {

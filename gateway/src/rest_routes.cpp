@@ -3,6 +3,7 @@
 #include "media_type.hpp"
 #include "problem.hpp"
 #include "readable_bytes.hpp"
+#include "rest_access.hpp"
 #include "rest_refusals.hpp"
 #include "rest_table.hpp"
 
@@ -68,6 +69,12 @@ void log_change(const RestHandlers& handlers, const HttpRequest& request, int st
     }
 }
 
+/// What is not there needs a role too: a stranger learns nothing of the paths.
+HttpRole role_for(const RestMatch& match, const HttpRequest& request) {
+    const RestRoute* const route = match.found ? find_method(match, request.method) : nullptr;
+    return route != nullptr ? route->role : needed_role(request);
+}
+
 /// The one way to every route.
 HttpResponse answer_match(const RestHandlers& handlers, const HttpRequest& request, const RestMatch& match) {
     const RestRoute* const route = find_method(match, request.method);
@@ -82,18 +89,25 @@ HttpResponse answer_match(const RestHandlers& handlers, const HttpRequest& reque
         return std::move(*refusal);
     }
     const RestQuery query(request.target);
-    HttpResponse response = route->answer({handlers, request, match.arguments, query, route->gives[*preferred]});
-    if (route->role == HttpRole::admin) {
-        log_change(handlers, request, response.status);
+    return route->answer({handlers, request, match.arguments, query, route->gives[*preferred]});
+}
+
+/// The same for those who may; and what is not there.
+HttpResponse answer_anybody(const RestHandlers& handlers, const HttpRequest& request, const RestMatch& match) {
+    if (auto refusal = refuse_unless_allowed(request, role_for(match, request))) {
+        return std::move(*refusal);
     }
-    return response;
+    return match.found ? answer_match(handlers, request, match) : nothing_here(request);
 }
 
 }  // namespace
 
 HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& request) {
     const RestMatch match = find_path(request.path);
-    HttpResponse response = match.found ? answer_match(handlers, request, match) : nothing_here(request);
+    HttpResponse response = answer_anybody(handlers, request, match);
+    if (is_change(request) && request.role != HttpRole::none) {
+        log_change(handlers, request, response.status);
+    }
     if (handlers.traffic != nullptr) {
         handlers.traffic->count(match.found ? match.row : RestTraffic::no_row, response.status);
     }

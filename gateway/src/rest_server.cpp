@@ -2,30 +2,64 @@
 
 #include "http_server.hpp"
 #include "rest_routes.hpp"
+#include "status_cache.hpp"
+#include "status_json.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace telegate {
-namespace {
-
-HttpServerOptions server_options(RestOptions&& options) {
-    HttpServerOptions server;
-    server.host = std::move(options.host);
-    server.port = options.port;
-    server.workers = RestServer::workers;
-    server.limits.body_bytes_max = RestServer::body_bytes_max;
-    return server;
-}
-
-}  // namespace
 
 struct RestServer::State {
     State(RestOptions&& options, RestHandlers&& given)
-        : handlers(std::move(given)), server(server_options(std::move(options)), [this](const HttpRequest& request) {
-              return answer_rest(handlers, request);
-          }) {}
+        : address(),
+          handlers(std::move(given)),
+          status([this] { return render_status(); }),
+          access(std::move(options.credentials), options.limits),
+          server(server_options(std::move(options)), [this](const HttpRequest& request) { return answer(request); }) {
+        handlers.status_body = [this] {
+            return status.get(std::chrono::steady_clock::now());
+        };
+        address = server.address();
+    }
 
-    const RestHandlers handlers;
+    StatusCache::Text render_status() const {
+        const std::optional<StatusSnapshot> snapshot = handlers.snapshot();
+        return snapshot ? std::make_shared<const std::string>(status_json(*snapshot)) : nullptr;
+    }
+
+    HttpServerOptions server_options(RestOptions&& options) {
+        HttpServerOptions result;
+        result.host = std::move(options.host);
+        result.port = options.port;
+        result.unix_socket = std::move(options.unix_socket);
+        result.adopted_socket = options.adopted_socket;
+        result.workers = RestServer::workers;
+        result.limits.streams_max = options.streams_max;
+        result.identify = [this](const HttpPeer& peer, std::string_view authorization) {
+            return access.identify(peer, authorization);
+        };
+        result.tls = [this] {
+            return access.tls();
+        };
+        return result;
+    }
+
+    HttpResponse answer(const HttpRequest& request) {
+        if (auto refusal = access.refuse(request)) {
+            return std::move(*refusal);
+        }
+        HttpResponse response = answer_rest(handlers, request);
+        if (is_change(request)) {
+            status.drop();  // who has changed something sees it
+        }
+        return response;
+    }
+
+    std::string address;
+    RestHandlers handlers;  // not changed once the server runs
+    StatusCache status;
+    RestAccess access;
     HttpServer server;
 };
 
@@ -46,8 +80,16 @@ void RestServer::wake_streams() noexcept {
     state_->server.wake_streams();
 }
 
+void RestServer::reload_credentials() {
+    state_->access.reload();
+}
+
 const std::string& RestServer::address() const noexcept {
-    return state_->server.address();
+    return state_->address;
+}
+
+std::vector<std::string> RestServer::urls() const {
+    return state_->server.urls();
 }
 
 }  // namespace telegate

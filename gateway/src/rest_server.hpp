@@ -1,27 +1,36 @@
 #pragma once
 
+#include "http_limits.hpp"
+#include "rest_access.hpp"
 #include "rest_handlers.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace telegate {
 
 struct RestOptions {
-    std::string host = "127.0.0.1";
-    std::uint16_t port = 8080;  // 0: any free one
+    std::string host = "127.0.0.1";  // "": no TCP
+    std::uint16_t port = 8080;       // 0: any free one
+    std::string unix_socket = {};    // a path; "": none
+    int adopted_socket = -1;         // one that listens already, in place of host and port; -1: none
+    RestCredentialPaths credentials = {};
+    std::size_t streams_max = 16;
+    RestAccessLimits limits = {};
 };
 
-/// HTTP/1.1 on cpp-httplib. The paths, shapes and codes are in docs/rest.md.
+/// HTTP/1.1 on sockets of our own. The paths, shapes and codes are in docs/rest.md, who may do what in docs/access.md.
 ///
-/// Threads: constructor and stop() the main thread; handlers run on a fixed few `tg-http` threads.
-/// Limits:  request bodies of at most body_bytes_max; workers threads; keep-alive and read timeouts bound idle peers.
-/// Failure: the constructor throws std::system_error when the address is taken or not ours.
+/// Threads: constructor, start() and stop() the main thread; handlers run on a fixed few `tg-http` threads.
+/// Limits:  see HttpLimits and RestAccessLimits; workers threads.
+/// Failure: the constructor throws std::system_error when an address is taken or not ours, and std::runtime_error when
+///          a file of the credentials cannot be used.
 class RestServer {
   public:
-    static constexpr std::size_t body_bytes_max = 64 * 1024;
+    static constexpr std::size_t body_bytes_max = HttpLimits().body_bytes_max;
     static constexpr std::size_t workers = 2;
 
     RestServer(RestOptions options, RestHandlers handlers);
@@ -34,8 +43,13 @@ class RestServer {
     void stop();
     /// There may be something new for event streams. Threads: any; cheap enough for every batch of samples.
     void wake_streams() noexcept;
-    /// "127.0.0.1:8080", with the real port.
+    /// Reads tokens, certificate and key again, all or nothing; open connections stay. Throws std::runtime_error with
+    /// the reason. Threads: any.
+    void reload_credentials();
+    /// "127.0.0.1:8080", with the real port; of a Unix socket alone "unix:PATH"; "" when there is neither.
     [[nodiscard]] const std::string& address() const noexcept;
+    /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
+    [[nodiscard]] std::vector<std::string> urls() const;
 
   private:
     struct State;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rest_server.hpp"
+#include "status_json.hpp"
 
 #include <atomic>
 #include <map>
@@ -18,6 +19,9 @@ class FakeGateway {
         RestHandlers handlers;
         handlers.snapshot = [this] {
             return answering ? std::optional(snapshot) : std::nullopt;
+        };
+        handlers.status_body = [this] {
+            return answering ? std::make_shared<const std::string>(status_json(snapshot)) : nullptr;
         };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};

@@ -30,18 +30,18 @@ TEST_CASE("what cannot be served is refused with its code and the connection clo
         {"nonsense\r\n\r\n", 400},
         {"GET\r\n\r\n", 400},
         {"GET /x HTTP/2.0\r\n\r\n", 400},
-        {"BREW /x HTTP/1.1\r\n\r\n", 400},
+        {"GET /x HTTP/1.1\r\nHost: h\r\nExpect: a miracle\r\n\r\n", 417},
         {"GET /x HTTP/1.1\n\n", 400},
-        {"POST /x HTTP/1.1\r\nContent-Length: five\r\n\r\n", 400},
-        {"POST /x HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400},
-        {"POST /x HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400},
-        {"POST /x HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
-        {"POST /x HTTP/1.1\r\nContent-Length: 65537\r\n\r\n", 413},
-        {"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 411},
-        {"GET /" + std::string(9'000, 'x') + " HTTP/1.1\r\n\r\n", 414},
+        {"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: five\r\n\r\n", 400},
+        {"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", 400},
+        {"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n", 400},
+        {"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+        {"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1048577\r\n\r\n", 413},
+        {"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 411},
+        {"GET /" + std::string(9'000, 'x') + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 414},
         {"GET /" + std::string(20'000, 'x'), 414},
         {"GET /x HTTP/1.1\r\nA: " + std::string(20'000, 'x'), 431},
-        {"GET /x HTTP/1.1\r\nRange: nonsense\r\n\r\n", 416},
+        {"GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: nonsense\r\n\r\n", 416},
     }));
     CAPTURE(request.substr(0, 60));
     EchoServer server;
@@ -58,7 +58,7 @@ TEST_CASE("a long list of ranges costs nothing", "[gateway][http]") {
         ranges += ",0-1";
     }
     const std::string answer =
-        server.ask("GET /x HTTP/1.1\r\nConnection: close\r\nRange: bytes=" + ranges + "\r\n\r\n");
+        server.ask("GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=" + ranges + "\r\n\r\n");
     CHECK(status_of(answer) == 200);
     CHECK(answer.ends_with("GET /x."));
 }
@@ -66,7 +66,8 @@ TEST_CASE("a long list of ranges costs nothing", "[gateway][http]") {
 TEST_CASE("a refusal reaches a client that is still sending, and does not cut it off", "[gateway][http]") {
     EchoServer server;
     const std::string body(4 * 1024 * 1024, 'x');
-    const std::string head = "POST /x HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+    const std::string head =
+        "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
     RawHttpClient client = server.connect();
     CHECK(status_of(client.send(head + body).read_all()) == 413);
     CHECK_FALSE(client.was_reset());
@@ -92,7 +93,9 @@ TEST_CASE("clients that do not read a large answer hold up nobody", "[gateway][h
     });
     std::list<RawHttpClient> others;
     for (int client = 0; client < 4; ++client) {
-        others.emplace_back(server.server.address(), 4'096).send("GET /large HTTP/1.1\r\n\r\n").read_until("\r\n");
+        others.emplace_back(server.server.address(), 4'096)
+            .send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
+            .read_until("\r\n");
     }
     const auto begin = std::chrono::steady_clock::now();
     CHECK(status_of(server.ask(get_and_close)) == 200);
@@ -114,8 +117,11 @@ TEST_CASE("each phase of a connection ends at its time", "[gateway][http]") {
         CHECK(server.connect().send("GET /x HT").closed_by_server());
     }
     SECTION("half a body sent") {
+        CHECK(server.connect().send("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n1234").closed_by_server());
+    }
+    SECTION("half a body sent that is not wanted") {
         RawHttpClient client = server.connect();
-        client.send("POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n1234").read_until("POST /x.");
+        client.send("DELETE /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n1234").read_until("DELETE /x.");
         CHECK(client.closed_by_server());
     }
     SECTION("idle after an answer") {
@@ -125,7 +131,7 @@ TEST_CASE("each phase of a connection ends at its time", "[gateway][http]") {
     }
     SECTION("an answer that is not read") {
         RawHttpClient slow = server.connect(4'096);
-        slow.send("GET /large HTTP/1.1\r\n\r\n").read_until("\r\n");
+        slow.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n").read_until("\r\n");
         CHECK(server.connect().closed_by_server());  // came later and had as much time
         CHECK(slow.read_all().size() < large.size());
     }

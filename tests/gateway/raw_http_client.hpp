@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,16 +28,11 @@ class RawHttpClient {
   public:
     /// `receive_bytes`: the socket's receive buffer; 0 for the usual one.
     explicit RawHttpClient(const std::string& address, int receive_bytes = 0)
-        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        : socket_(::socket(is_unix(address) ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         if (receive_bytes > 0) {
             ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
         }
-        sockaddr_in peer{};
-        peer.sin_family = AF_INET;
-        peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        peer.sin_port = htons(port_of(address));
-        const void* const name = &peer;
-        if (::connect(socket_, static_cast<const sockaddr*>(name), sizeof peer) != 0) {
+        if (!(is_unix(address) ? connect_unix(address.substr(unix_scheme.size())) : connect_tcp(port_of(address)))) {
             ::close(socket_);
             throw std::runtime_error("cannot connect to " + address);
         }
@@ -95,6 +91,26 @@ class RawHttpClient {
     }
 
   private:
+    static constexpr std::string_view unix_scheme = "unix:";
+    static bool is_unix(const std::string& address) { return address.starts_with(unix_scheme); }
+
+    bool connect_tcp(std::uint16_t port) const {
+        sockaddr_in peer{};
+        peer.sin_family = AF_INET;
+        peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        peer.sin_port = htons(port);
+        const void* const name = &peer;
+        return ::connect(socket_, static_cast<const sockaddr*>(name), sizeof peer) == 0;
+    }
+
+    bool connect_unix(const std::string& path) const {
+        sockaddr_un peer{};
+        peer.sun_family = AF_UNIX;
+        path.copy(peer.sun_path, sizeof peer.sun_path - 1);
+        const void* const name = &peer;
+        return ::connect(socket_, static_cast<const sockaddr*>(name), sizeof peer) == 0;
+    }
+
     bool receive() {
         pollfd waiting{socket_, POLLIN, 0};
         std::array<char, 65'536> bytes;

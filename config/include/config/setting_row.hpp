@@ -43,7 +43,7 @@ struct TextRule {
     std::string_view allowed = {};  // in words
     bool may_be_empty = false;      // then "" stands for none, and `allowed` says so
 };
-/// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost.
+/// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost; or nothing.
 struct ListenRule {};
 using SettingRule =
     std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, WholeListRule, TextRule, ListenRule>;

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,17 @@ struct PublishSettings {
     std::string format = "json";
 };
 
+/// Who reaches the REST server, and how they show who they are. "" for what is not used.
+struct RestSettings {
+    std::string unix_socket;
+    std::string tokens_file;
+    std::string tls_certificate;
+    std::string tls_key;
+    std::string tls_client_ca;
+    std::int64_t streams_max = 16;
+    std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys of [rest] that are given
+};
+
 struct Settings {
     std::int64_t sampling_interval_ms = 100;
     std::int64_t realtime_priority = 0;      // of the sampling thread; 0: none
@@ -66,8 +79,9 @@ struct Settings {
     std::int64_t history_bytes = 1'048'576;
     std::string log_format = "text";
     std::string log_file = "stderr";  // or a path
-    std::string rest_host = "127.0.0.1";
+    std::string rest_host = "127.0.0.1";  // "": no TCP
     std::int64_t rest_port = 8'080;
+    RestSettings rest;
     std::vector<PublishSettings> publish;
     std::vector<DeviceSettings> devices;
 };

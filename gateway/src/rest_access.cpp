@@ -1,0 +1,170 @@
+#include "rest_access.hpp"
+
+#include "host_name.hpp"
+#include "http_head.hpp"
+#include "problem.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view bearer = "Bearer ";
+constexpr std::array<std::string_view, 4> changing{"POST", "PUT", "PATCH", "DELETE"};
+constexpr std::array<std::string_view, 3> health_paths{"/livez", "/readyz", "/healthz"};
+
+std::string instance_of(const HttpRequest& request) {
+    return std::string(request.target.substr(0, request.target.find('?')));
+}
+
+HttpResponse refusal(const HttpRequest& request, int status, std::string detail) {
+    return problem_response({status, std::move(detail), instance_of(request)});
+}
+
+HttpResponse too_often(const HttpRequest& request, std::string detail) {
+    HttpResponse response = refusal(request, 429, std::move(detail));
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+std::string_view field_of(const HttpRequest& request, std::string_view name) {
+    return request.field ? request.field(name) : std::string_view();
+}
+
+/// Whether the page that a browser shows comes from here: its origin is "http://HOST:PORT" of this very request.
+bool is_own_origin(std::string_view origin, std::string_view host) {
+    const std::size_t scheme = origin.find("://");
+    return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
+}
+
+}  // namespace
+
+RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
+    if (!paths.tokens_file.empty()) {
+        tokens.emplace(AccessTokens::load(paths.tokens_file));
+    }
+    if (!paths.tls.certificate.empty()) {
+        // With tokens, who has no certificate may still have one of those.
+        tls = std::make_shared<const TlsContext>(paths.tls, !tokens);
+        knows_clients = !paths.tls.client_ca.empty();
+    }
+}
+
+RestAccess::RestAccess(RestCredentialPaths paths, RestAccessLimits limits)
+    : paths_(std::move(paths)),
+      limits_(limits),
+      credentials_(std::make_shared<const RestCredentials>(paths_)),
+      changes_(limits.changes) {}
+
+HttpIdentity RestAccess::identify(const HttpPeer& peer, std::string_view authorization) {
+    const auto known = credentials();
+    if (known->tokens && !authorization.empty()) {
+        const bool right_form = same_name(authorization.substr(0, bearer.size()), bearer);
+        const auto* const holder = right_form ? known->tokens->find(authorization.substr(bearer.size())) : nullptr;
+        return holder != nullptr ? HttpIdentity{holder->role, holder->name}
+                                 : HttpIdentity{HttpRole::none, peer.address};
+    }
+    if (peer.uid) {
+        const bool ours = *peer.uid == ::geteuid() || *peer.uid == 0;
+        return {ours ? HttpRole::admin : HttpRole::reader, "uid=" + std::to_string(*peer.uid)};
+    }
+    if (!peer.certificate.empty()) {
+        return {HttpRole::admin, "cn=" + peer.certificate};
+    }
+    const bool open = !known->tokens && !known->knows_clients && is_loopback(peer.address);
+    return {open ? HttpRole::admin : HttpRole::none, peer.address};
+}
+
+std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
+    if (auto foreign = refuse_foreign(request)) {
+        return foreign;
+    }
+    const bool failed = request.role == HttpRole::none && !field_of(request, "Authorization").empty();
+    if (failed && request.peer != nullptr && fails_too_often(request.peer->address)) {
+        return too_often(request, "too many wrong tokens from this address");
+    }
+    const std::lock_guard lock(mutex_);
+    if (is_change(request) && request.role == HttpRole::admin && !changes_.take(std::chrono::steady_clock::now())) {
+        return too_often(request, "too many changes at once; about " +
+                                      std::to_string(static_cast<int>(limits_.changes.per_second)) +
+                                      " a second are taken");
+    }
+    return std::nullopt;
+}
+
+// A browser sends what any page asks it to send, to this machine too. It says for which host name it does (a name can
+// be made to mean this machine) and, where something may change, from which page. It does not send tokens by itself.
+std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& request) const {
+    const bool open = request.peer == nullptr || (request.peer->over_tcp() && request.peer->certificate.empty());
+    const bool shown = !field_of(request, "Authorization").empty();
+    const std::string_view host = field_of(request, "Host");
+    if (open && !shown && request.role != HttpRole::none && !host.empty() && !is_local_name(host)) {
+        return refusal(request, 421,
+                       "this gateway answers to numeric addresses and to localhost only, unless a token is shown");
+    }
+    const std::string_view origin = field_of(request, "Origin");
+    if (is_change(request) && !shown && !origin.empty() && !is_own_origin(origin, host)) {
+        return refusal(request, 403, "a page from elsewhere may not change anything here");
+    }
+    return std::nullopt;
+}
+
+bool RestAccess::fails_too_often(const std::string& address) {
+    const MonoTime now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(mutex_);
+    if (failures_.size() >= limits_.addresses_max && !failures_.contains(address)) {
+        failures_.erase(std::min_element(failures_.begin(), failures_.end(), [](const auto& one, const auto& other) {
+            return one.second.used_at() < other.second.used_at();
+        }));
+    }
+    return !failures_.try_emplace(address, limits_.failures).first->second.take(now);
+}
+
+void RestAccess::reload() {
+    auto fresh = std::make_shared<const RestCredentials>(paths_);
+    const std::lock_guard lock(mutex_);
+    credentials_ = std::move(fresh);
+}
+
+std::shared_ptr<const TlsContext> RestAccess::tls() const {
+    return credentials()->tls;
+}
+
+std::shared_ptr<const RestCredentials> RestAccess::credentials() const {
+    const std::lock_guard lock(mutex_);
+    return credentials_;
+}
+
+HttpRole needed_role(const HttpRequest& request) noexcept {
+    if (request.method != "GET" && request.method != "HEAD") {
+        return HttpRole::admin;
+    }
+    const bool health = std::find(health_paths.begin(), health_paths.end(), request.path) != health_paths.end();
+    return health ? HttpRole::none : HttpRole::reader;
+}
+
+bool is_change(const HttpRequest& request) noexcept {
+    return std::find(changing.begin(), changing.end(), request.method) != changing.end();
+}
+
+std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, HttpRole needed) {
+    if (request.role >= needed) {
+        return std::nullopt;
+    }
+    if (request.role != HttpRole::none) {
+        return refusal(request, 403, std::string(request.who) + " may read, but not change anything");
+    }
+    const bool wrong = !field_of(request, "Authorization").empty();
+    HttpResponse response =
+        refusal(request, 401,
+                wrong ? "nobody has this token" : "a token is needed, in a field \"Authorization: Bearer TOKEN\"");
+    response.headers.emplace_back("WWW-Authenticate", wrong ? R"(Bearer error="invalid_token")" : "Bearer");
+    return response;
+}
+
+}  // namespace telegate

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "access_tokens.hpp"
+#include "http_engine.hpp"
+#include "rate_limit.hpp"
+#include "tls_context.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace telegate {
+
+/// How peers show who they are. "" for what is not used.
+struct RestCredentialPaths {
+    std::string tokens_file = {};
+    TlsPaths tls = {};
+};
+
+struct RestAccessLimits {
+    Rate changes{50, 100};            // PUT, POST, PATCH and DELETE of all clients; people and scripts, not a data path
+    Rate failures{1, 10};             // wrong tokens from one address: typing, not guessing
+    std::size_t addresses_max = 256;  // that failures are counted for; the one that failed longest ago gives way
+};
+
+/// What has been read from the files. Throws std::runtime_error that names the file.
+struct RestCredentials {
+    explicit RestCredentials(const RestCredentialPaths& paths);
+
+    std::optional<AccessTokens> tokens;
+    std::shared_ptr<const TlsContext> tls;
+    bool knows_clients = false;  // by their certificates
+};
+
+/// Decides who a client is and whether its request is heard at all. docs/access.md is its description.
+///
+/// Threads: any.
+/// Limits:  see RestAccessLimits.
+/// Failure: the constructor and reload() throw std::runtime_error with the reason; then reload() has changed nothing.
+class RestAccess {
+  public:
+    explicit RestAccess(RestCredentialPaths paths, RestAccessLimits limits = {});
+
+    [[nodiscard]] HttpIdentity identify(const HttpPeer& peer, std::string_view authorization);
+    /// The refusal of a request that may come from a web page that somebody else made, or comes too often.
+    [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request);
+    /// Reads all files again.
+    void reload();
+    /// What new connections are made with; nullptr: no TLS.
+    [[nodiscard]] std::shared_ptr<const TlsContext> tls() const;
+
+  private:
+    [[nodiscard]] std::shared_ptr<const RestCredentials> credentials() const;
+    [[nodiscard]] bool fails_too_often(const std::string& address);
+    [[nodiscard]] std::optional<HttpResponse> refuse_foreign(const HttpRequest& request) const;
+
+    const RestCredentialPaths paths_;
+    const RestAccessLimits limits_;
+    mutable std::mutex mutex_;  // guards the rest
+    std::shared_ptr<const RestCredentials> credentials_;
+    RateLimit changes_;
+    std::map<std::string, RateLimit> failures_;  // by address
+};
+
+/// What a request needs: nothing for the health of the gateway, a reader for GET and HEAD, an admin for all else.
+[[nodiscard]] HttpRole needed_role(const HttpRequest& request) noexcept;
+
+/// The refusal of a request whose role is too small: 401 when nobody knows who asks, 403 otherwise. Threads: any.
+[[nodiscard]] std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, HttpRole needed);
+
+/// Whether a request may change something.
+[[nodiscard]] bool is_change(const HttpRequest& request) noexcept;
+
+}  // namespace telegate

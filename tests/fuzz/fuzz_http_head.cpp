@@ -1,0 +1,52 @@
+#include "http_head.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+using namespace telegate;
+
+void require(bool holds) {
+    if (!holds) {
+        std::abort();
+    }
+}
+
+bool has_control(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < ' ' && byte != '\t') || byte == 0x7f;
+    });
+}
+
+/// What was taken can be understood in one way only.
+void require_plain(const HttpHead& head) {
+    require(!head.method.empty() && !has_control(head.method));
+    require(!has_control(head.target) && head.target.find(' ') == std::string_view::npos);
+    require(head.target.starts_with('/') || head.target == "*");
+    require(head.fields.size() <= fields_max);
+    std::size_t lengths = 0;
+    for (const HttpField& field : head.fields) {
+        require(!field.name.empty() && !has_control(field.name) && !has_control(field.value));
+        require(field.name.find_first_of(" \t:") == std::string_view::npos);
+        require(!same_name(field.name, "transfer-encoding"));
+        lengths += same_name(field.name, "content-length") ? 1U : 0U;
+    }
+    require(lengths <= 1);
+    require(lengths == 1 || head.body_bytes == 0);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static HttpHead head;  // its memory is used again, as it is by the server
+    const void* const bytes = data;
+    if (read_head({static_cast<const char*>(bytes), size}, head).status == 0) {
+        require_plain(head);
+    }
+    return 0;
+}

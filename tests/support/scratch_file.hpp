@@ -1,0 +1,20 @@
+#pragma once
+
+#include "scratch_dir.hpp"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+
+namespace telegate::test {
+
+/// Writes a file that its owner alone may read; in place of what was there. Its path.
+inline std::string write_private(const ScratchDir& folder, const std::string& name, const std::string& text) {
+    const std::string path = folder.path(name);
+    std::ofstream(path, std::ios::binary) << text;
+    ::chmod(path.c_str(), 0600);
+    return path;
+}
+
+}  // namespace telegate::test
