@@ -1,5 +1,7 @@
 #include "core/monitor.hpp"
 
+#include "core/publisher.hpp"
+
 namespace telegate {
 
 std::string_view to_string(MonitorEventKind kind) noexcept {
@@ -39,6 +41,14 @@ SocketTotals& SocketTotals::operator+=(const SocketTotals& other) noexcept {
     received += other.received;
     bytes_sent += other.bytes_sent;
     bytes_received += other.bytes_received;
+    return *this;
+}
+
+PublisherTotals& PublisherTotals::operator+=(const PublisherTotals& other) noexcept {
+    static_cast<SocketTotals&>(*this) += other;
+    messages += other.messages;
+    subscriptions_refused += other.subscriptions_refused;
+    subscriptions += other.subscriptions;
     return *this;
 }
 

@@ -9,7 +9,6 @@
 #include "zmtp/frame.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -32,14 +31,6 @@ PublisherOptions within_bounds(PublisherOptions options) {
 }
 
 }  // namespace
-
-PublisherTotals& PublisherTotals::operator+=(const PublisherTotals& other) noexcept {
-    static_cast<SocketTotals&>(*this) += other;
-    messages += other.messages;
-    subscriptions_refused += other.subscriptions_refused;
-    subscriptions += other.subscriptions;
-    return *this;
-}
 
 struct Publisher::State {
     /// Here, or on another thread: then it is known by its id, and by where it is.
@@ -383,9 +374,7 @@ void Publisher::set_monitor(MonitorHandler handler) {
 std::vector<PeerStatus> Publisher::subscribers() const {
     std::vector<PeerStatus> result = state_->peers.statuses();
     if (state_->shards != nullptr) {
-        std::vector<PeerStatus> more = state_->shards->statuses();
-        std::move(more.begin(), more.end(), std::back_inserter(result));
-        std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        state_->shards->add_statuses(result);
     }
     for (PeerStatus& status : result) {
         const auto key = state_->keys.find(status.id);

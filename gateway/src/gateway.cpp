@@ -27,7 +27,7 @@ std::size_t connections_max() {
 
 }  // namespace
 
-Gateway::Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource source)
+Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource source)
     : log_(log),
       peer_log_(log),
       epoch_ms_(clock_.utc_now_ns() / 1'000'000),
@@ -46,8 +46,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource s
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
       live_parts_({sampler_, sampling_thread_, queue_, reactor_, publishers_, pump_, log_level_}),
       live_settings_(
-          settings, with_credentials(std::move(source)), [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); },
-          log_),
+          settings, with_credentials(std::move(source)),
+          [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
       rest_(std::move(plan.rest), rest_handlers()) {
     add_devices(std::move(plan.devices));
 }
@@ -71,7 +71,7 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     }
 }
 
-SettingsSource Gateway::with_credentials(SettingsSource source) {
+ReloadSource Gateway::with_credentials(ReloadSource source) {
     source.reload_files = [this] {
         rest_.reload_credentials();
     };

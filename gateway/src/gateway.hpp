@@ -54,7 +54,7 @@ class Gateway {
     /// Names that devices may have had since the start, several times what the settings allow at once: each has books.
     static constexpr std::size_t device_names_max = 1'024;
 
-    Gateway(const Settings& settings, Plan plan, Log& log, SettingsSource source = {});
+    Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource source = {});
     ~Gateway();
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;
@@ -90,7 +90,7 @@ class Gateway {
     void note(const MonitorEvent& event);
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
-    [[nodiscard]] SettingsSource with_credentials(SettingsSource source);
+    [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
     /// What the io thread answers to a question. nullopt: not in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(std::function<Answer()> question);

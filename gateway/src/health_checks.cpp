@@ -37,8 +37,7 @@ HealthCheck check_pump(const PumpReport& report) {
 
 HealthCheck check_devices(const Sampler& sampler) {
     HealthCheck check{.name = "devices", .detail = ""};
-    for (std::size_t i = 0; i < sampler.devices(); ++i) {
-        const auto id = static_cast<DeviceId>(i);
+    for (const DeviceId id : sampler.devices()) {
         const DeviceState state = sampler.state(id);
         if (state == DeviceState::error || state == DeviceState::safe) {
             const DeviceStatus status = sampler.status(id);

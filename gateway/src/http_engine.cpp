@@ -142,7 +142,8 @@ bool HttpEngine::State::is_plain() const {
 HttpResponse HttpEngine::State::ask_library() {
     // Only what it is to judge. It would compress for who accepts that, and wait for bodies.
     // What it does not know as a method is for the routes to refuse, who say which are possible.
-    std::string text = std::string(is_among(methods, head_.method) ? head_.method : "GET") + ' ' + std::string(head_.target) + " HTTP/1.1\r\n";
+    std::string text = std::string(is_among(methods, head_.method) ? head_.method : "GET") + ' ' +
+                       std::string(head_.target) + " HTTP/1.1\r\n";
     if (const HttpField* const range = head_.find("range")) {
         text += "Range: " + std::string(range->value) + "\r\n";
     }

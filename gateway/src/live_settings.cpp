@@ -73,7 +73,7 @@ std::string problem_text(const SettingsProblem& problem) {
     return problem.key.empty() ? problem.what : problem.key + ": " + problem.what;
 }
 
-LiveSettings::LiveSettings(Settings in_force, SettingsSource source, Change change, Log& log)
+LiveSettings::LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log)
     : source_(std::move(source)), change_(std::move(change)), log_(log), settings_(std::move(in_force)) {
     status_.path = source_.path;
     status_.loaded_at_utc_ns = clock_.utc_now_ns();

@@ -5,7 +5,7 @@
 #include "live_parts.hpp"
 #include "log.hpp"
 #include "reload_report.hpp"
-#include "settings_source.hpp"
+#include "reload_source.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,7 @@ class LiveSettings {
     using Change = std::function<std::string(const LiveParts::Wanted&)>;
 
     /// `change` is LiveParts::change().
-    LiveSettings(Settings in_force, SettingsSource source, Change change, Log& log);
+    LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log);
 
     struct InForce {
         Settings settings;
@@ -36,7 +36,7 @@ class LiveSettings {
     };
     [[nodiscard]] InForce in_force() const;
     [[nodiscard]] ConfigStatus status() const;
-    [[nodiscard]] const SettingsSource& source() const noexcept { return source_; }
+    [[nodiscard]] const ReloadSource& source() const noexcept { return source_; }
 
     /// From the sources, read anew.
     ReloadReport reload(std::string_view who);
@@ -58,7 +58,7 @@ class LiveSettings {
     void note(const ReloadReport& report, std::string_view who);
     void log(const ReloadReport& report, std::string_view who) const;
 
-    const SettingsSource source_;
+    const ReloadSource source_;
     const Change change_;
     Log& log_;
     const SystemClock clock_;

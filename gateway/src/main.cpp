@@ -3,10 +3,10 @@
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
+#include "reload_source.hpp"
 #include "service.hpp"
 #include "service_notify.hpp"
 #include "settings_answer.hpp"
-#include "settings_source.hpp"
 #include "signals.hpp"
 
 #include <unistd.h>

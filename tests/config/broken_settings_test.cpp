@@ -16,7 +16,7 @@ TEST_CASE("an operator reads what is wrong, where, and what is allowed", "[confi
         {"[queue]\nqueue_size = 16\n", "t.ini:2: queue_size: is not a setting of [queue], it belongs in [gateway]"},
         {"[rest]\nlisten = gateway.example.org:8080\n",
          "t.ini:2: listen: \"gateway.example.org:8080\" is not an address to listen on, allowed: HOST:PORT with a "
-         "numeric IPv4 address, an IPv6 address in brackets or localhost, and a port from 0 to 65535"},
+         "numeric IPv4 address, an IPv6 address in brackets or localhost, and a port from 0 to 65535, or nothing"},
         {"[publish \"lan\"]\nendpoint = 192.168.1.5:5556\n",
          "t.ini:2: endpoint: \"192.168.1.5:5556\" is not allowed, allowed: tcp://ADDRESS:PORT or ipc://PATH"},
         {"[publish \"lan\"]\nformat = cbor\n",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rest_server.hpp"
+#include "settings_json.hpp"
 #include "status_json.hpp"
 
 #include <atomic>
@@ -22,6 +23,13 @@ class FakeGateway {
         };
         handlers.status_body = [this] {
             return answering ? std::make_shared<const std::string>(status_json(snapshot)) : nullptr;
+        };
+        handlers.config.in_force = [] {
+            return LiveSettings::InForce{};
+        };
+        handlers.config.to_json = settings_json;
+        handlers.config.from_json = [](std::string_view text) {
+            return settings_from_json(text).settings;
         };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};

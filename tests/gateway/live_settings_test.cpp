@@ -14,8 +14,8 @@ std::string hash_of(const Settings& settings) {
 
 /// Settings in force above parts that only note what they are asked.
 struct LiveHarness {
-    SettingsSource source() {
-        SettingsSource source;
+    ReloadSource source() {
+        ReloadSource source;
         source.path = "x.ini";
         source.load = [this] {
             return parse_settings(file, "x.ini");

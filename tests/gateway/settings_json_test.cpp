@@ -127,7 +127,8 @@ TEST_CASE("the document has a member for each section, with typed values", "[gat
         "t.ini");
     const auto json = nlohmann::json::parse(settings_json(settings));
     CHECK(json["gateway"] ==
-          nlohmann::json::parse(R"({"sampling_interval_ms":100,"queue_size":1024,"log_level":"info","history_bytes":1048576})"));
+          nlohmann::json::parse(
+              R"({"sampling_interval_ms":100,"queue_size":1024,"log_level":"info","history_bytes":1048576})"));
     CHECK(json["sampling"]["cpu_affinity"] == std::vector<int>{1, 2});
     CHECK(json["rest"]["listen"] == "127.0.0.1:8080");
     CHECK(json["publish"]["tcp"]["format"] == "json");

@@ -287,12 +287,11 @@ std::vector<Answer> Shards::ask(const std::function<Answer(PeerTable&)>& questio
     return answers;
 }
 
-std::vector<PeerStatus> Shards::statuses() {
-    std::vector<PeerStatus> all;
+void Shards::add_statuses(std::vector<PeerStatus>& all) {
     for (auto& some : ask<std::vector<PeerStatus>>([](const PeerTable& peers) { return peers.statuses(); })) {
         std::move(some.begin(), some.end(), std::back_inserter(all));
     }
-    return all;
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
 SocketTotals Shards::totals() {

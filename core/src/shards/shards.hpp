@@ -63,7 +63,8 @@ class Shards {
     void close_accepted(const std::string& endpoint, std::chrono::milliseconds grace);
 
     /// These ask each thread and wait for its answer; the threads never wait.
-    [[nodiscard]] std::vector<PeerStatus> statuses();
+    /// Puts those of all sessions to the ones in `all`, by id.
+    void add_statuses(std::vector<PeerStatus>& all);
     [[nodiscard]] SocketTotals totals();
 
   private:

@@ -1,12 +1,12 @@
-#include "settings_source.hpp"
+#include "reload_source.hpp"
 
 #include "config/load.hpp"
 #include "settings_json.hpp"
 
 namespace telegate {
 
-SettingsSource source_of(const SettingsSources& sources) {
-    SettingsSource source;
+ReloadSource source_of(const SettingsSources& sources) {
+    ReloadSource source;
     source.path = sources.file;
     source.load = [sources] {
         return load_settings(sources).settings;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "config/settings.hpp"
 #include "config/settings_sources.hpp"
+#include "config/settings.hpp"
 
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 namespace telegate {
 
 /// Where settings come from, and their form outside.
-struct SettingsSource {
+struct ReloadSource {
     std::string path = {};                // as shown
     std::function<Settings()> load = {};  // anew; throws SettingsError. Empty: there is nothing to reload from
     std::function<std::string(const Settings&)> hash = {};     // equal for equal settings; empty: none is shown
@@ -22,6 +22,6 @@ struct SettingsSource {
 };
 
 /// All that a start reads from, and the JSON form.
-[[nodiscard]] SettingsSource source_of(const SettingsSources& sources);
+[[nodiscard]] ReloadSource source_of(const SettingsSources& sources);
 
 }  // namespace telegate
