@@ -17,7 +17,6 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t receive_buffer_bytes = 64 * 1024;
-constexpr std::size_t segment_bytes_min = 256;
 constexpr std::size_t subscriptions_shown_max = 16;
 
 PublisherOptions within_bounds(PublisherOptions options) {
@@ -25,8 +24,8 @@ PublisherOptions within_bounds(PublisherOptions options) {
     options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
     // Otherwise a sender that never turns the loop would lose what fast subscribers could have had.
     options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
-    // A slow subscriber loses whole segments.
-    options.segment_bytes = std::min(options.segment_bytes, std::max(segment_bytes_min, options.backlog_bytes_max / 4));
+    // A slow subscriber loses whole segments, which have 256 bytes at least.
+    options.segment_bytes = std::min(options.segment_bytes, std::max<std::size_t>(256, options.backlog_bytes_max / 4));
     return options;
 }
 
@@ -285,11 +284,11 @@ bool Publisher::close_peer(std::uint64_t id) {
         return false;  // unknown, or not a subscriber yet
     }
     state_->log.settle();  // what was published before is counted as its own
-    if (Session* const session = state_->peers.find(id)) {
+    Session* const session = state_->peers.find(id);
+    if (session != nullptr) {
         session->close("closed on request");
-        return true;
     }
-    return state_->shards != nullptr && state_->shards->close_peer(id);
+    return session != nullptr || (state_->shards != nullptr && state_->shards->close_peer(id));
 }
 
 std::vector<Endpoint> Publisher::endpoints() const {

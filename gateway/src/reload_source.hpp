@@ -1,7 +1,7 @@
 #pragma once
 
-#include "config/settings_sources.hpp"
 #include "config/settings.hpp"
+#include "config/settings_sources.hpp"
 
 #include <functional>
 #include <string>

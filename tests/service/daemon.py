@@ -12,6 +12,8 @@ import tempfile
 import time
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
+# What is meant for the tests would be taken for settings.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
 DEADLINE_S = 30  # generous: sanitizer builds on a busy machine
 
 SETTINGS = """sampling_interval_ms = 10
@@ -52,7 +54,7 @@ class Daemon:
         environment = environment or {}
         if pass_fds := process.get("pass_fds"):
             process["pass_fds"] = pass_fds()
-        variables = {**os.environ, "NOTIFY_SOCKET": self.path("notify"), **environment}
+        variables = {**ENVIRONMENT, "NOTIFY_SOCKET": self.path("notify"), **environment}
         self.stderr = open(self.path("stderr"), "a")
         self.process = subprocess.Popen([*self.command, "--config", self.config, *arguments], stderr=self.stderr,
                                         env={name: value.replace("SCRATCH", self.scratch)

@@ -34,7 +34,7 @@ class WhatTheManagerIsTold(DaemonTest):
         self.assertEqual(daemon.told_until("STOPPING")["STATUS"], "stopping")
 
     def test_it_is_not_ready_when_it_cannot_start(self):
-        daemon = self.start(SETTINGS.replace("127.0.0.1:0", "192.0.2.1:1", 1))
+        daemon = self.start(SETTINGS.replace("tcp://127.0.0.1:0", "tcp://192.0.2.1:1"))
         self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
         self.assertEqual(daemon.told(0), {})
 

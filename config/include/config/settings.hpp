@@ -78,7 +78,7 @@ struct Settings {
     std::string log_level = "info";
     std::int64_t history_bytes = 1'048'576;
     std::string log_format = "text";
-    std::string log_file = "stderr";  // or a path
+    std::string log_file = "stderr";      // or a path
     std::string rest_host = "127.0.0.1";  // "": no TCP
     std::int64_t rest_port = 8'080;
     RestSettings rest;
