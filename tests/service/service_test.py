@@ -85,6 +85,9 @@ class Signals(DaemonTest):
         with open(daemon.config, "w") as file:  # returns when the daemon reads its settings
             for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):
                 daemon.send(number)
+            with open(daemon.path("again.ini"), "w") as again:  # what the reload will read
+                again.write(SETTINGS)
+            os.replace(daemon.path("again.ini"), daemon.config)
             file.write(SETTINGS)
         daemon.ready()
         self.assertIn("RELOADING", daemon.told_until("RELOADING"))
