@@ -8,6 +8,18 @@
 #include <utility>
 
 namespace telegate {
+namespace {
+
+/// So that a change cannot fail half-way.
+template <class T>
+std::vector<T> with_room(std::size_t count) {
+    std::vector<T> result;
+    result.reserve(count);
+    return result;
+}
+
+}  // namespace
+
 Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
                  Waker& waker)
     : clock_(clock),
@@ -15,9 +27,8 @@ Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<Teleme
       queue_(queue),
       ledger_(ledger),
       waker_(waker),
-      by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger.devices())) {
-    devices_.reserve(ledger.devices());  // so that a change cannot fail half-way
-}
+      by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger.devices())),
+      devices_(with_room<Device*>(ledger.devices())) {}
 
 Sampler::~Sampler() = default;
 

@@ -192,7 +192,8 @@ std::string openapi_page() {
     const Json schemas = Json::parse(rest_schemas());
     html += "<h1>Schemas</h1>\n";
     for (const auto& [name, schema] : schemas.items()) {
-        html += "<h2 id=\"" + name + "\">" + name + "</h2>\n<pre>" + escaped(schema.dump(2)) + "</pre>\n";
+        html.append("<h2 id=\"").append(name).append("\">").append(name).append("</h2>\n<pre>");
+        html.append(escaped(schema.dump(2))).append("</pre>\n");
     }
     return html + "</body></html>\n";
 }

@@ -1,9 +1,9 @@
 #include "rest_schemas.hpp"
 
 namespace telegate {
+namespace {
 
-std::string_view rest_schemas() noexcept {
-    return R"json({
+constexpr std::string_view schemas = R"json({
 "Problem": {
   "type": "object",
   "required": ["type", "title", "status", "detail", "instance"],
@@ -237,6 +237,11 @@ std::string_view rest_schemas() noexcept {
 },
 "OpenApi": {"type": "object", "required": ["openapi", "info", "paths"]}
 })json";
+
+}  // namespace
+
+std::string_view rest_schemas() noexcept {
+    return schemas;
 }
 
 }  // namespace telegate
