@@ -51,7 +51,7 @@ std::set<int> refusals_of(const RestRoute& route) {
         statuses.insert({413, 415});
     }
     if (route.role != HttpRole::none) {
-        statuses.insert({401, 403});
+        statuses.insert({401, 403, 421, 429});
     }
     return statuses;
 }

@@ -48,10 +48,12 @@ def main():
         gateway = subprocess.Popen([APP, "--config", config], stderr=log)
     try:
         address = find_address(log_path, gateway)
-        # /stream has no end; tests/gateway/sample_stream_test.cpp looks at it. A device that somebody has stopped
+        # /stream has no end; tests/gateway/sample_stream_test.cpp looks at it. PUT /config takes less than its schema
+        # says, and what it takes would change what is tested here; tests/gateway/rest_config_test.cpp looks at it. A device that somebody has stopped
         # keeps its state, so each run begins with a gateway of its own.
         result = subprocess.run(
-            [SCHEMATHESIS, "run", f"{address}/openapi.json", "--exclude-path", "/stream", "--seed", "1",
+            [SCHEMATHESIS, "run", f"{address}/openapi.json", "--exclude-path", "/stream",
+             "--exclude-operation-id", "PUT_config", "--seed", "1",
              "--max-examples", os.environ.get("TELEGATE_SCHEMATHESIS_EXAMPLES", "20"), "--request-timeout", "10",
              "--no-color"], cwd=scratch, timeout=400)
         alive = gateway.poll() is None

@@ -19,7 +19,7 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr std::string_view question = "GET /status HTTP/1.1\r\nHost: telegate\r\nConnection: close\r\n\r\n";
+constexpr std::string_view question = "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 constexpr std::string_view good_answer = "HTTP/1.1 200 ";
 
 /// The whole answer to one question, by a connection of its own.
