@@ -1,14 +1,13 @@
 #include "gateway.hpp"
 
 #include "descriptor_limit.hpp"
-#include "readable_bytes.hpp"
+#include "run_on.hpp"
 #include "schedule_refusals.hpp"
 #include "state_text.hpp"
 
 #include <pthread.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 namespace telegate {
@@ -16,8 +15,6 @@ namespace {
 
 /// Descriptors that subscribers leave to REST, drivers and the rest of the process.
 constexpr std::size_t descriptors_kept = 192;
-
-/// Of the path of a request, in the log; paths of ours are shorter.
 
 /// Connections that the limit of descriptors leaves to subscribers.
 std::size_t connections_max() {
@@ -185,14 +182,13 @@ void Gateway::finish() {
 }
 
 template <class Answer>
-std::optional<Answer> Gateway::ask_io(std::function<Answer()> question) {
-    auto promise = std::make_shared<std::promise<Answer>>();
-    std::future<Answer> answer = promise->get_future();
-    reactor_.post([promise, question = std::move(question)] { promise->set_value(question()); });
-    if (answer.wait_for(answer_time_max) != std::future_status::ready) {
+std::optional<Answer> Gateway::ask_io(const std::function<Answer()>& question) {
+    std::optional<Answer> answer;
+    if (!run_on(
+            reactor_, [&] { answer = question(); }, answer_time_max)) {
         return std::nullopt;
     }
-    return answer.get();
+    return answer;
 }
 
 std::optional<StatusSnapshot> Gateway::snapshot() {

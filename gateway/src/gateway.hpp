@@ -93,7 +93,7 @@ class Gateway {
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
     /// What the io thread answers to a question. nullopt: not in time.
     template <class Answer>
-    [[nodiscard]] std::optional<Answer> ask_io(std::function<Answer()> question);
+    [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_books(StatusSnapshot& snapshot) const;
     void take_channels(StatusSnapshot& snapshot) const;
