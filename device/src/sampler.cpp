@@ -144,8 +144,8 @@ std::optional<DeviceId> Sampler::find(std::string_view name) const noexcept {
 }
 
 DeviceState Sampler::state(DeviceId device) const noexcept {
-    TELEGATE_ASSERT(to_index(device) < devices_.size());
-    return devices_[to_index(device)]->state.load(std::memory_order_relaxed);
+    TELEGATE_ASSERT(to_index(device) < names());
+    return by_id_[to_index(device)]->state.load(std::memory_order_relaxed);
 }
 
 DeviceStatus Sampler::status(DeviceId device) const {

@@ -14,8 +14,8 @@ namespace telegate {
 ///
 /// Threads: write() one; read() and the rest any. A reader never stops the writer: it copies, then looks whether it has
 ///          been overtaken meanwhile, and leaves out what may have been written over.
-/// Limits:  `bytes` at most, 64 per sample, at least one sample; the system gives memory only for what has been
-/// written. Failure: the constructor throws std::bad_alloc when there is no address space for it.
+/// Limits:  `bytes` at most, 64 per sample, at least one sample; a page takes memory when it is first written.
+/// Failure: the constructor throws std::bad_alloc when there is no address space for it.
 class History {
   public:
     struct Read {

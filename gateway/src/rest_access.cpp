@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::string_view bearer = "Bearer ";
 constexpr std::array<std::string_view, 4> changing{"POST", "PUT", "PATCH", "DELETE"};
-constexpr std::array<std::string_view, 3> health_paths{"/livez", "/readyz", "/healthz"};
 
 std::string instance_of(const HttpRequest& request) {
     return std::string(request.target.substr(0, request.target.find('?')));
@@ -138,14 +137,6 @@ std::shared_ptr<const TlsContext> RestAccess::tls() const {
 std::shared_ptr<const RestCredentials> RestAccess::credentials() const {
     const std::lock_guard lock(mutex_);
     return credentials_;
-}
-
-HttpRole needed_role(const HttpRequest& request) noexcept {
-    if (request.method != "GET" && request.method != "HEAD") {
-        return HttpRole::admin;
-    }
-    const bool health = std::find(health_paths.begin(), health_paths.end(), request.path) != health_paths.end();
-    return health ? HttpRole::none : HttpRole::reader;
 }
 
 bool is_change(const HttpRequest& request) noexcept {

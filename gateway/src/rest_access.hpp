@@ -65,9 +65,6 @@ class RestAccess {
     std::map<std::string, RateLimit> failures_;  // by address
 };
 
-/// What a request needs: nothing for the health of the gateway, a reader for GET and HEAD, an admin for all else.
-[[nodiscard]] HttpRole needed_role(const HttpRequest& request) noexcept;
-
 /// The refusal of a request whose role is too small: 401 when nobody knows who asks, 403 otherwise. Threads: any.
 [[nodiscard]] std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, HttpRole needed);
 

@@ -1,24 +1,21 @@
 #include "rest_config.hpp"
 
 #include "problem.hpp"
+#include "rest_refusals.hpp"
 #include "rest_route.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace telegate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string to_instance(const HttpRequest& request) {
-    return std::string(request.target.substr(0, request.target.find('?')));
-}
 
 std::string_view field(const HttpRequest& request, std::string_view name) {
     return request.field ? request.field(name) : std::string_view();
@@ -30,29 +27,12 @@ std::string_view trimmed(std::string_view text) {
     return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Calls `visit` with each part between separators.
-template <class Visit>
-void for_each_part(std::string_view text, char separator, const Visit& visit) {
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(separator), text.size());
-        visit(trimmed(text.substr(0, end)));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-}
-
 std::string_view who_of(const HttpRequest& request) {
     return request.who.empty() ? "rest" : request.who;
 }
 
 HttpResponse refuse(const HttpRequest& request, int status, std::string detail, const Json& more = Json::object()) {
-    return problem_response({status, std::move(detail), to_instance(request)}, more);
-}
-
-HttpResponse wrong_method(const HttpRequest& request, std::string_view allowed) {
-    HttpResponse response =
-        refuse(request, 405, std::string(request.method) + " is not possible here; possible: " + std::string(allowed));
-    response.headers.emplace_back("Allow", allowed);
-    return response;
+    return problem_response({status, std::move(detail), problem_instance(request)}, more);
 }
 
 std::string entity_tag(std::string_view hash) {
@@ -61,33 +41,26 @@ std::string entity_tag(std::string_view hash) {
 
 /// Whether an If-Match field names these settings. A weak tag never does (RFC 9110).
 bool matches(std::string_view if_match, std::string_view hash) {
-    bool any = false;
-    for_each_part(if_match, ',', [&](std::string_view tag) { any = any || tag == "*" || tag == entity_tag(hash); });
-    return any;
-}
-
-bool is_json(std::string_view content_type) {
-    const std::string_view type = trimmed(content_type.substr(0, content_type.find(';')));
-    constexpr std::string_view wanted = "application/json";
-    return std::equal(type.begin(), type.end(), wanted.begin(), wanted.end(),
-                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+    while (!if_match.empty()) {
+        const std::size_t end = std::min(if_match.find(','), if_match.size());
+        const std::string_view tag = trimmed(if_match.substr(0, end));
+        if (tag == "*" || tag == entity_tag(hash)) {
+            return true;
+        }
+        if_match.remove_prefix(std::min(end + 1, if_match.size()));
+    }
+    return false;
 }
 
 /// Whether the query asks for a plan only; nullopt when its value is not allowed.
-std::optional<bool> wants_dry_run(std::string_view target) {
-    const std::size_t query = target.find('?');
-    std::optional<bool> wanted = false;
-    for_each_part(query == std::string_view::npos ? "" : target.substr(query + 1), '&', [&](std::string_view part) {
-        if (part.substr(0, part.find('=')) != "dry_run") {
-            return;
+std::optional<bool> wants_dry_run(const RestQuery& query) {
+    bool wanted = false;
+    for (const std::string_view value : query.all("dry_run")) {
+        wanted = value == "1" || value == "true";
+        if (!wanted && value != "0" && value != "false") {
+            return std::nullopt;
         }
-        const std::string_view value = part.substr(std::min(part.find('=') + 1, part.size()));
-        if (value == "1" || value == "true") {
-            wanted = true;
-        } else if (value != "0" && value != "false") {
-            wanted.reset();
-        }
-    });
+    }
     return wanted;
 }
 
@@ -146,7 +119,15 @@ HttpResponse answer_report(const HttpRequest& request, const ReloadReport& repor
     return response;
 }
 
-HttpResponse get_config(const ConfigHandlers& handlers) {
+HttpResponse without_json(const HttpRequest& request) {
+    return refuse(request, 404, "these settings have no JSON form");
+}
+
+HttpResponse get_config(const RestCall& call) {
+    const ConfigHandlers& handlers = call.handlers.config;
+    if (!handlers.to_json) {
+        return without_json(call.request);
+    }
     const LiveSettings::InForce in_force = handlers.in_force();
     HttpResponse response{200, "application/json", handlers.to_json(in_force.settings), {}};
     if (!in_force.hash.empty()) {
@@ -155,45 +136,48 @@ HttpResponse get_config(const ConfigHandlers& handlers) {
     return response;
 }
 
-HttpResponse put_config(const ConfigHandlers& handlers, const HttpRequest& request) {
-    if (!is_json(field(request, "Content-Type"))) {
-        return refuse(request, 415, "the body must be application/json");
-    }
-    const std::optional<bool> dry_run = wants_dry_run(request.target);
-    if (!dry_run) {
-        const Json error{{"parameter", "dry_run"}, {"detail", "allowed are 1 and 0"}};
-        return refuse(request, 422, "dry_run has a value that is not allowed", {{"errors", Json::array({error})}});
-    }
-    LiveSettings::Replacement replacement;
+/// The settings of a body, or the refusal of what it has instead.
+std::variant<Settings, HttpResponse> read_body(const RestCall& call) {
     try {
-        replacement.settings = handlers.from_json(request.body);
+        return call.handlers.config.from_json(call.request.body);
     } catch (const SettingsError& error) {
         ReloadReport report;
         report.outcome = ReloadOutcome::invalid;
-        report.generation = handlers.in_force().generation;
+        report.generation = call.handlers.config.in_force().generation;
         report.problems = error.problems();
-        return answer_report(request, report);
+        return answer_report(call.request, report);
     }
-    replacement.dry_run = *dry_run;
-    const std::string if_match(field(request, "If-Match"));
+}
+
+HttpResponse put_config(const RestCall& call) {
+    const ConfigHandlers& handlers = call.handlers.config;
+    if (!handlers.from_json) {
+        return without_json(call.request);
+    }
+    const std::optional<bool> dry_run = wants_dry_run(call.query);
+    if (!dry_run) {
+        return unprocessable(call.request, {{RestFault::Where::parameter, "dry_run", "allowed are 1 and 0"}});
+    }
+    std::variant<Settings, HttpResponse> body = read_body(call);
+    if (auto* const refusal = std::get_if<HttpResponse>(&body)) {
+        return std::move(*refusal);
+    }
+    LiveSettings::Replacement replacement{std::get<Settings>(std::move(body)), {}, *dry_run};
+    const std::string if_match(field(call.request, "If-Match"));
     if (!if_match.empty()) {
         replacement.is_based_on = [&](std::string_view hash) {
             return matches(if_match, hash);
         };
     }
-    HttpResponse response = answer_report(request, handlers.replace(replacement, who_of(request)));
+    HttpResponse response = answer_report(call.request, handlers.replace(replacement, who_of(call.request)));
     if (const std::string hash = handlers.in_force().hash; response.status == 200 && !*dry_run && !hash.empty()) {
         response.headers.emplace_back("ETag", entity_tag(hash));
     }
     return response;
 }
 
-HttpResponse config_of(const RestCall& call) {
-    return answer_config(call.handlers.config, call.request);
-}
-
-HttpResponse reload_of(const RestCall& call) {
-    return answer_reload(call.handlers.config, call.request);
+HttpResponse post_reload(const RestCall& call) {
+    return answer_report(call.request, call.handlers.config.reload(who_of(call.request)));
 }
 
 constexpr std::array parameters{
@@ -213,7 +197,7 @@ constexpr std::array routes{
               .summary = "The settings in force.",
               .gives = gives_json,
               .answer_schema = "Settings",
-              .answer = config_of},
+              .answer = get_config},
     RestRoute{.method = "PUT",
               .path = "/config",
               .role = HttpRole::admin,
@@ -223,7 +207,7 @@ constexpr std::array routes{
               .gives = gives_json,
               .answer_schema = "ReloadReport",
               .refusals = refused_replacement,
-              .answer = config_of},
+              .answer = put_config},
     RestRoute{.method = "POST",
               .path = "/-/reload",
               .role = HttpRole::admin,
@@ -231,27 +215,10 @@ constexpr std::array routes{
               .gives = gives_json,
               .answer_schema = "ReloadReport",
               .refusals = refused_reload,
-              .answer = reload_of},
+              .answer = post_reload},
 };
 
 }  // namespace
-
-HttpResponse answer_config(const ConfigHandlers& handlers, const HttpRequest& request) {
-    if (!handlers.to_json || !handlers.from_json) {
-        return refuse(request, 404, "these settings have no JSON form");
-    }
-    if (request.method == "GET" || request.method == "HEAD") {
-        return get_config(handlers);
-    }
-    return request.method == "PUT" ? put_config(handlers, request) : wrong_method(request, "GET, HEAD, PUT");
-}
-
-HttpResponse answer_reload(const ConfigHandlers& handlers, const HttpRequest& request) {
-    if (request.method != "POST") {
-        return wrong_method(request, "POST");
-    }
-    return answer_report(request, handlers.reload(who_of(request)));
-}
 
 std::span<const RestRoute> config_routes() noexcept {
     return routes;

@@ -72,7 +72,10 @@ void log_change(const RestHandlers& handlers, const HttpRequest& request, int st
 /// What is not there needs a role too: a stranger learns nothing of the paths.
 HttpRole role_for(const RestMatch& match, const HttpRequest& request) {
     const RestRoute* const route = match.found ? find_method(match, request.method) : nullptr;
-    return route != nullptr ? route->role : needed_role(request);
+    if (route != nullptr) {
+        return route->role;
+    }
+    return is_change(request) ? HttpRole::admin : HttpRole::reader;
 }
 
 /// The one way to every route.

@@ -183,6 +183,21 @@ TEST_CASE("a device that is removed gives nothing and is in no list, but its boo
     CHECK(h.books(device).sampled == 1);
 }
 
+TEST_CASE("the state of a device is its own when one before it has gone", "[device][change]") {
+    ChangeHarness h;
+    Script boiler;
+    Script pump;
+    Script fan;
+    h.add(boiler, device_options("boiler", 10ms));
+    const DeviceId idle = h.add(pump, device_options("pump", 10ms));
+    const DeviceId running = h.add(fan, device_options("fan", 10ms));
+    h.sampler.command(idle, DeviceCommand::stop, h.clock.mono_now());
+    h.remove("boiler");
+    h.step();
+    CHECK(h.sampler.state(idle) == DeviceState::idle);
+    CHECK(h.sampler.state(running) == DeviceState::measuring);
+}
+
 TEST_CASE("a device that comes back has its id, numbers, counts and books", "[device][change]") {
     ChangeHarness h;
     Script boiler;

@@ -69,6 +69,7 @@ TEST_CASE("devices come and go, and the books of those that went stay in the who
     CHECK(fixture.devices() == Texts{"pump"});
     CHECK(eventually([&] { return fixture.is_shown("pump/ramp"); }));
     CHECK_FALSE(fixture.is_shown("boiler/sine"));
+    CHECK(fixture.gateway->health().ready());
     const StatusSnapshot without = fixture.status();
     CHECK(without.books_removed.sampled > 0);
     CHECK(without.books_removed.balanced());

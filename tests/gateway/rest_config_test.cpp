@@ -1,4 +1,4 @@
-#include "rest_config.hpp"
+#include "rest_routes.hpp"
 
 #include "support/catch.hpp"
 
@@ -39,6 +39,11 @@ struct ConfigHarness {
         };
         return handlers;
     }
+    HttpResponse answer(const HttpRequest& request) {
+        RestHandlers all;
+        all.config = handlers();
+        return answer_rest(all, request);
+    }
     ReloadReport replace(const LiveSettings::Replacement& replacement, std::string_view who) {
         last_who = who;
         was_dry_run = replacement.dry_run;
@@ -59,7 +64,7 @@ struct ConfigHarness {
             const auto found = fields.find(name);
             return found == fields.end() ? std::string_view() : found->second;
         };
-        return answer_config(handlers(), request);
+        return answer(request);
     }
 
     Settings settings;
@@ -86,7 +91,7 @@ SettingChange queue_change() {
 TEST_CASE("the settings in force are shown with their tag", "[gateway][rest][config]") {
     ConfigHarness h;
     const auto method = GENERATE(values<std::string_view>({"GET", "HEAD"}));
-    const HttpResponse response = answer_config(h.handlers(), {method, "/config", "/config"});
+    const HttpResponse response = h.answer({method, "/config", "/config"});
     CHECK(response.status == 200);
     CHECK(response.content_type == "application/json");
     CHECK(response.body == "1024");
@@ -173,7 +178,7 @@ TEST_CASE("each outcome has its code", "[gateway][rest][config]") {
     h.report = {outcome, 7, {queue_change()}, {{"x.ini", 3, "rest.listen", "takes a restart"}}};
     HttpRequest request{"POST", "/-/reload", "/-/reload"};
     request.who = "anna";
-    const HttpResponse response = answer_reload(h.handlers(), request);
+    const HttpResponse response = h.answer(request);
     CHECK(response.status == status);
     const json body = json::parse(response.body);
     CHECK(body["outcome"] == to_string(outcome));
@@ -184,13 +189,14 @@ TEST_CASE("each outcome has its code", "[gateway][rest][config]") {
 
 TEST_CASE("other methods are refused with those that are possible", "[gateway][rest][config]") {
     ConfigHarness h;
-    CHECK(header(answer_config(h.handlers(), {"POST", "/config", "/config"}), "Allow") == "GET, HEAD, PUT");
-    CHECK(header(answer_reload(h.handlers(), {"GET", "/-/reload", "/-/reload"}), "Allow") == "POST");
+    CHECK(header(h.answer({"POST", "/config", "/config"}), "Allow") == "GET, HEAD, PUT");
+    CHECK(header(h.answer({"GET", "/-/reload", "/-/reload"}), "Allow") == "POST");
 }
 
 TEST_CASE("without a JSON form there are no settings to see", "[gateway][rest][config]") {
     ConfigHarness h;
-    ConfigHandlers handlers = h.handlers();
-    handlers.to_json = nullptr;
-    CHECK(answer_config(handlers, {"GET", "/config", "/config"}).status == 404);
+    RestHandlers handlers;
+    handlers.config = h.handlers();
+    handlers.config.to_json = nullptr;
+    CHECK(answer_rest(handlers, {"GET", "/config", "/config"}).status == 404);
 }
