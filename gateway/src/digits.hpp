@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace telegate {
@@ -20,6 +21,27 @@ inline constexpr std::array<char, 200> two_digits = [] {
 inline char* put_two_digits(char* out, unsigned value) noexcept {
     std::memcpy(out, two_digits.data() + std::size_t{2} * value, 2);
     return out + 2;
+}
+
+inline constexpr std::size_t whole_bytes_max = 20;
+
+/// What std::to_chars() gives, up to whole_bytes_max bytes. That one is a template, and the linker keeps one copy for
+/// the program: it may be that of a unit that is built small.
+inline char* put_whole(char* out, std::uint64_t value) noexcept {
+    std::array<char, whole_bytes_max> digits;  // from its end
+    std::size_t at = digits.size();
+    for (; value >= 100; value /= 100) {
+        at -= 2;
+        put_two_digits(digits.data() + at, static_cast<unsigned>(value % 100));
+    }
+    if (value < 10) {
+        digits[--at] = static_cast<char>('0' + value);
+    } else {
+        at -= 2;
+        put_two_digits(digits.data() + at, static_cast<unsigned>(value));
+    }
+    std::memcpy(out, digits.data() + at, digits.size() - at);
+    return out + (digits.size() - at);
 }
 
 }  // namespace telegate

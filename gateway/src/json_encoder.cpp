@@ -13,7 +13,7 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t number_bytes_max = 32;  // the longest double is 24, the longest integer 20
+constexpr std::size_t real_bytes_max = 32;  // the longest is 24
 constexpr std::string_view time_key = ",\"time\":\"";
 constexpr std::string_view value_key = "\",\"value\":";
 
@@ -26,9 +26,16 @@ char* put(char* out, std::string_view text) noexcept {
     return out + text.size();
 }
 
-template <class Number>
-char* put_number(char* out, Number number) noexcept {
-    return std::to_chars(out, out + number_bytes_max, number).ptr;
+char* put_integer(char* out, std::int64_t number) noexcept {
+    const auto bits = static_cast<std::uint64_t>(number);
+    if (number < 0) {
+        *out++ = '-';
+    }
+    return put_whole(out, number < 0 ? 0 - bits : bits);
+}
+
+char* put_shortest(char* out, double number) noexcept {
+    return std::to_chars(out, out + real_bytes_max, number).ptr;
 }
 
 /// Three decimals without the zeros at their end; `thousandths` is 1 to 999.
@@ -38,7 +45,7 @@ char* put_decimals(char* out, unsigned thousandths) noexcept {
     return out + (thousandths % 10 != 0 ? 2 : thousandths % 100 != 0 ? 1 : 0);
 }
 
-/// The same bytes as put_number() in a third of the time, for a value of up to three decimals; null for any other.
+/// The same bytes as put_shortest() in a third of the time, for a value of up to three decimals; null for any other.
 ///
 /// A value that is nearest to some n/1000 has that as its shortest text: n has at most 15 digits, and no two numbers of
 /// 15 digits have the same nearest double. Both n and 1000 are exact, so the division finds the nearest. The text
@@ -62,7 +69,7 @@ char* put_few_decimals(char* out, double value) noexcept {
     if (value < 0) {
         *out++ = '-';
     }
-    out = put_number(out, whole);
+    out = put_whole(out, whole);
     if (decimals == 0) {
         return out;
     }
@@ -76,7 +83,7 @@ char* put_real(char* out, double value) noexcept {
         return put(out, "-0.0");  // readers take "-0" for a whole number and lose the sign
     }
     char* const end = put_few_decimals(out, value);
-    return end != nullptr ? end : put_number(out, value);
+    return end != nullptr ? end : put_shortest(out, value);
 }
 
 char* put_escaped(char* out, char c) noexcept {
@@ -125,7 +132,7 @@ char* put_value(char* out, const TelemetrySample& sample) noexcept {
                 return put_real(out, sample.value.real);
             }
             break;
-        case ValueType::integer: return put_number(out, sample.value.integer);
+        case ValueType::integer: return put_integer(out, sample.value.integer);
         case ValueType::boolean: return put(out, sample.value.boolean ? "true" : "false");
         case ValueType::text: return put_string(out, sample.text());
     }
@@ -148,7 +155,7 @@ JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
                          ",\"epoch\":" + epoch_ + ",\"seq\":"),
                 StepText(",\"unit\":" + json_string(info.unit) + ",\"quality\":\""), 0};
     // What a step copies too much, something else is written over, but for the last one.
-    frame.bytes_max = frame.before.size() + number_bytes_max + time_.size() + number_bytes_max + frame.after.size() +
+    frame.bytes_max = frame.before.size() + whole_bytes_max + time_.size() + real_bytes_max + frame.after.size() +
                       StepText::step_bytes;
     return frame;
 }
@@ -156,7 +163,7 @@ JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
 std::size_t JsonEncoder::encode(const TelemetrySample& sample, char* out) {
     const Frame& frame = frame_of(sample.channel);
     char* end = frame.before.put(out);
-    end = put_number(end, sample.seq);
+    end = put_whole(end, sample.seq);
     end = time_.put(end, sample.time_utc_ns);
     end = put_value(end, sample);
     end = frame.after.put(end);
