@@ -1,6 +1,7 @@
 #include "device/sampling_thread.hpp"
 
 #include "core/assert.hpp"
+#include "short_slice.hpp"
 
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -54,6 +55,7 @@ struct SamplingThread::State {
         ::pthread_setname_np(::pthread_self(), "tg-sample");
         ::prctl(PR_SET_TIMERSLACK, 1UL);  // 1 ns; the default of 50 us would be added to every deadline
         std::unique_lock lock(mutex);
+        ask_for_short_slice();  // start() has set the schedule
         while (!stopping) {
             answer_requests();
             lock.unlock();

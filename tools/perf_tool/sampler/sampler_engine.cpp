@@ -13,11 +13,11 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace telegate::perf {
 
@@ -26,36 +26,35 @@ namespace {
 constexpr std::size_t queue_capacity = 65'536;  // more than a second of the highest rate
 constexpr std::size_t pop_items = 256;          // what the pump takes at once
 
-/// The system's clock. It remembers its first answer: where the sampler's deadlines begin.
-/// Threads: the sampling thread, which the sampler alone asks it in.
-class FirstLookClock final : public Clock {
+/// The system's clock. It remembers its answer before the last: at the first read of a device the last one is the time
+/// of the read, and the one before it that of the step, where the deadlines of the device begin.
+/// Threads: one at a time; the sampling thread once it runs.
+class RememberingClock final : public Clock {
   public:
     [[nodiscard]] MonoTime mono_now() const noexcept override {
-        const MonoTime now = clock_.mono_now();
-        if (!first_) {
-            first_ = now;
-        }
-        return now;
+        before_last_ = std::exchange(last_, clock_.mono_now());
+        return last_;
     }
     [[nodiscard]] std::int64_t utc_now_ns() const noexcept override { return clock_.utc_now_ns(); }
-    [[nodiscard]] MonoTime first() const noexcept { return *first_; }
+    [[nodiscard]] MonoTime before_last() const noexcept { return before_last_; }
 
   private:
     SystemClock clock_;
-    mutable std::optional<MonoTime> first_;
+    mutable MonoTime last_{};
+    mutable MonoTime before_last_{};
 };
 
 /// A device of one channel that notes when it is read.
 /// Threads: the sampling thread.
 class TickDriver final : public Driver {
   public:
-    TickDriver(const FirstLookClock& clock, TickRecord& record, std::atomic<bool>& complete)
+    TickDriver(const RememberingClock& clock, TickRecord& record, std::atomic<bool>& complete)
         : clock_(clock), record_(record), complete_(complete) {}
 
     void open(SampleBatch& batch) override { channel_ = batch.add_channel("tick", "1"); }
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
         if (record_.served() == 0) {
-            record_.begin(clock_.first());
+            record_.begin(clock_.before_last());
         }
         if (!record_.is_complete()) {
             record_.serve(now);
@@ -70,7 +69,7 @@ class TickDriver final : public Driver {
     void reset() noexcept override {}
 
   private:
-    const FirstLookClock& clock_;
+    const RememberingClock& clock_;
     TickRecord& record_;
     std::atomic<bool>& complete_;
     SampleBatch::Channel channel_ = SampleBatch::Channel::none;
@@ -78,7 +77,7 @@ class TickDriver final : public Driver {
 
 /// The parts of the gateway from the device to the queue.
 struct Line {
-    FirstLookClock clock;
+    RememberingClock clock;
     ChannelTable channels;
     Ledger ledger{1, channels};
     BoundedQueue<TelemetrySample> queue{queue_capacity, OverflowPolicy::drop_oldest, Producers::one};

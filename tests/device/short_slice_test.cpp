@@ -1,0 +1,69 @@
+#include "short_slice.hpp"
+
+#include "support/catch.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <thread>
+
+using namespace telegate;
+
+namespace {
+
+/// The first version of Linux' sched_attr, whose header does not go with <sched.h>.
+struct Attributes {
+    std::uint32_t size = sizeof(Attributes);
+    std::uint32_t policy = 0;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0;
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+};
+
+Attributes look() {
+    Attributes seen;
+    REQUIRE(::syscall(SYS_sched_getattr, 0, &seen, sizeof seen, 0) == 0);
+    return seen;
+}
+
+/// How a thread is scheduled that was like this before it asked; nullopt when the system refuses the start.
+std::optional<Attributes> seen_after_asking(Attributes before) {
+    std::optional<Attributes> seen;
+    std::thread([&] {
+        if (::syscall(SYS_sched_setattr, 0, &before, 0) == 0) {
+            ask_for_short_slice();
+            seen = look();
+        }
+    }).join();
+    return seen;
+}
+
+}  // namespace
+
+TEST_CASE("a thread that asks for short slices has them where the system knows of slices, and nothing else changes",
+          "[device][schedule]") {
+    Attributes before = look();
+    const bool knows_slices = before.runtime != 0;
+    before.policy = SCHED_OTHER;
+    before.nice = 5;
+    const std::optional<Attributes> seen = seen_after_asking(before);
+    REQUIRE(seen);
+    CHECK(seen->policy == SCHED_OTHER);
+    CHECK(seen->nice == 5);
+    CHECK(seen->runtime == (knows_slices ? 100'000 : 0));
+}
+
+TEST_CASE("a thread that gives way to all others goes on doing so", "[device][schedule]") {
+    Attributes before = look();
+    before.policy = SCHED_IDLE;
+    const std::optional<Attributes> seen = seen_after_asking(before);
+    REQUIRE(seen);
+    CHECK(seen->policy == SCHED_IDLE);
+    CHECK(seen->runtime == before.runtime);
+}
