@@ -27,6 +27,9 @@ endif()
 if(TELEGATE_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
   add_link_options(-Werror=odr)  # two rooms with one name for two things show here only
+  if(TELEGATE_TESTS)
+    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-ffat-lto-objects>)  # so that tests are linked in seconds
+  endif()
 endif()
 
 if(TELEGATE_STATIC)

@@ -5,10 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 namespace telegate {
 
 void ask_for_short_slice() noexcept {
-    constexpr __u64 slice_ns = 100'000;  // the shortest that the system takes
+    constexpr std::uint64_t slice_ns = 100'000;  // the shortest that the system takes
     sched_attr attributes{};
     if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
         attributes.sched_policy != SCHED_NORMAL) {

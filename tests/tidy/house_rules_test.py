@@ -56,6 +56,9 @@ class Tree(unittest.TestCase):
         self.check_all(rules.console_output, [path for path in files(".cpp", ".hpp", under=(*rules.ROOMS, "tests"))
                                               if not path.endswith("/src/main.cpp")])
 
+    def test_no_name_is_one_of_the_language(self):
+        self.check_all(rules.reserved_names, files(".cpp", ".hpp", under=(*rules.ROOMS, "tools")))
+
     def test_nothing_is_left_to_be_done_later(self):
         self.check_all(rules.leftovers, files(*TEXT_ENDINGS))
 
@@ -123,6 +126,13 @@ class BadExamples(unittest.TestCase):
 
     def test_console_output_is_found_with_its_line(self):
         self.assertIn("line 2", rules.console_output("core/src/a.cpp", "\nstd::cout << 1;")[0])
+
+    def test_a_reserved_name_is_found(self):
+        for line in ("int _Count;", "struct a__b {};", "void __run();"):
+            self.assertTrue(rules.reserved_names("core/src/a.cpp", line), line)
+        self.assertFalse(rules.reserved_names("core/src/a.cpp", 'R"x(a "__run" b)x" + R"(\n__run)"'))
+        self.assertFalse(rules.reserved_names("core/src/a.cpp", 'int line_ = __LINE__; // __run'))
+        self.assertFalse(rules.reserved_names("core/src/a.cpp", 'name("TELEGATE__X_FILE \\" _Q", run_)'))
 
     def test_leftovers_are_found(self):
         for word in ("TO" + "DO", "FIX" + "ME", "X" + "XX"):

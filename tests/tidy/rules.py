@@ -20,6 +20,9 @@ README_LINES_MAX = {"README.md": 200, "core/README.md": 110, "core/src/zmtp/READ
 ROOM_README_LINES_MAX = 40
 
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|\btime\.sleep\b|\bsleep\s*\(|^\s*sleep\s+[\d.$]", re.M)
+# Names of the language's own, and of those whose they are: the compiler, the system and its C library.
+RESERVED = re.compile(r"\b(?!_SC_|__libc_|__builtin_|__(?:asm|volatile|FILE|LINE|VERSION|clang|clang_version|x86_64|i386|"
+                      r"aarch64|SANITIZE_THREAD)__\b|__has_feature\b)(?:_[A-Z]\w*|\w*__\w*)\b")
 LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")  # split so as not to find themselves
 
 
@@ -78,6 +81,11 @@ def sleeps(path, text):
 
 def console_output(path, text):
     return lines_matching(text, re.compile(r"\bstd::cout\b"), "std::cout; only tools and main() print")
+
+
+def reserved_names(path, text):
+    code = re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//.*', lambda match: "\n" * match[0].count("\n"), text)
+    return lines_matching(code, RESERVED, "a name that is reserved for the language")
 
 
 def leftovers(path, text):

@@ -19,7 +19,7 @@ double value_of(std::uint64_t sample) noexcept {
 
 std::string channel_name(std::size_t channel) {
     const std::string digits = std::to_string(channel);
-    return "c" + std::string(4 - digits.size(), '0') + digits;
+    return std::string(1, 'c').append(4 - digits.size(), '0').append(digits);
 }
 
 LoadDriver::LoadDriver(Load load, MonoTime::duration interval, CaptureTimes& times, LoadProgress& progress)
