@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import unittest
+import urllib.request
 
 from daemon import APP, DEADLINE_S, Daemon, eventually
 
@@ -85,6 +86,16 @@ class SocketActivation(unittest.TestCase):
             self.assertEqual(client.recv(1), GREETING[:1])
         self.assertEqual(daemon.stop(), 0)
         self.assertTrue(os.path.exists(daemon.path("pub.ipc")), "the file belongs to the manager")
+
+    def test_the_rest_server_takes_the_socket_named_http(self):
+        http = self.tcp()
+        daemon = self.start(SETTINGS.replace("127.0.0.1:0", f"127.0.0.1:{self.port}", 1).replace("PORT", "0"),
+                            lambda d: {"a": http}, ["http"])
+        daemon.ready()
+        self.assertNotIn("warning", daemon.log())
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/livez", timeout=DEADLINE_S) as answer:
+            self.assertEqual(answer.status, 200)
+        self.assertEqual(daemon.stop(), 0)
 
     def test_a_socket_at_another_address_is_refused_with_both(self):
         numbers = self.tcp()
