@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -18,6 +19,15 @@ std::uint64_t* map(std::size_t bytes) {
         throw std::bad_alloc();
     }
     return static_cast<std::uint64_t*>(memory);
+}
+
+using Words = std::array<std::uint64_t, sizeof(TelemetrySample) / sizeof(std::uint64_t)>;
+
+/// Without a loop, which would cost more than the words.
+/// Release: whoever reads a new word sees the claim too. It costs nothing beside a plain store on x86.
+template <std::size_t... i>
+void store(const Words& words, std::uint64_t* to, std::index_sequence<i...> /*all*/) noexcept {
+    (std::atomic_ref(to[i]).store(words[i], std::memory_order_release), ...);
 }
 
 }  // namespace
@@ -34,14 +44,8 @@ void History::write(std::span<const TelemetrySample> samples) noexcept {
     const std::uint64_t end = claimed_.load(std::memory_order_relaxed) + samples.size();
     claimed_.store(end, std::memory_order_relaxed);
     for (const TelemetrySample& sample : samples) {
-        const void* const from = &sample;
-        std::uint64_t* const to = words_ + slot_ * words_per_sample;
-        for (std::size_t i = 0; i < words_per_sample; ++i) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, static_cast<const std::byte*>(from) + i * sizeof word, sizeof word);
-            // Release: whoever reads a new word sees the claim too. It costs nothing beside a plain store on x86.
-            std::atomic_ref(to[i]).store(word, std::memory_order_release);
-        }
+        store(std::bit_cast<Words>(sample), words_ + slot_ * words_per_sample,
+              std::make_index_sequence<words_per_sample>{});
         slot_ = slot_ + 1 == capacity_ ? 0 : slot_ + 1;
     }
     written_.store(end, std::memory_order_release);
