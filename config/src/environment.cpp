@@ -121,7 +121,7 @@ class EnvironmentReading {
         }
         if (error) {
             problems_.add({"env " + variable, 0}, "",
-                          quoted(path) + " cannot be read: " + error.message() +
+                          quoted(path) + " cannot be read: " + why_unreadable(error) +
                               ", allowed: the path of a file that holds the value, at most " +
                               std::to_string(ini_line_bytes_max) + " bytes");
             return std::nullopt;

@@ -75,7 +75,7 @@ class Loading {
 
   private:
     void complain(const std::string& file, std::error_code error) {
-        problems_.add({file, 0}, "", "cannot be read: " + error.message());
+        problems_.add({file, 0}, "", "cannot be read: " + why_unreadable(error));
         error_ = error_ ? error_ : error;
         readable_ = false;
     }
@@ -177,8 +177,8 @@ Settings load_settings(const std::string& path) {
     std::error_code error;
     const std::string text = read_file(path, ini_text_bytes_max, error);
     if (error) {
-        throw SettingsError({{.file = path, .line = 0, .key = "", .what = "cannot be read: " + error.message()}}, {},
-                            error);
+        throw SettingsError({{.file = path, .line = 0, .key = "", .what = "cannot be read: " + why_unreadable(error)}},
+                            {}, error);
     }
     return parse_settings(text, path);
 }

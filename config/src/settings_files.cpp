@@ -1,6 +1,7 @@
 #include "settings_files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,9 +35,15 @@ std::string read_file(const std::string& path, std::size_t bytes_max, std::error
         return std::error_code(errno, std::generic_category());
     };
     std::string text;
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-    if (file.get() < 0) {
+    // Neither a pipe that nobody writes to nor a device may keep the reader waiting.
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    struct stat facts {};
+    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
         error = last_error();
+        return text;
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        error = std::make_error_code(S_ISDIR(facts.st_mode) ? std::errc::is_a_directory : std::errc::not_supported);
         return text;
     }
     std::array<char, 16 * 1024> buffer{};
@@ -54,6 +61,10 @@ std::string read_file(const std::string& path, std::size_t bytes_max, std::error
         text.append(buffer.data(), static_cast<std::size_t>(size));
     }
     return text;
+}
+
+std::string why_unreadable(const std::error_code& error) {
+    return error == std::errc::not_supported ? "is not a regular file" : error.message();
 }
 
 std::vector<std::string> drop_ins_in(const std::string& folder, bool may_be_missing, std::error_code& error) {

@@ -12,8 +12,11 @@
 namespace telegate {
 
 /// The file's bytes, but not many more than `bytes_max`. Errors are those of open() and read(), which tell a missing
-/// file, a directory and a file that may not be read apart.
+/// file, a directory and a file that may not be read apart; not_supported for what is no regular file, which could keep
+/// its reader waiting.
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t bytes_max, std::error_code& error);
+/// Of an error of read_file(), for a problem's text.
+[[nodiscard]] std::string why_unreadable(const std::error_code& error);
 
 /// The files *.ini in `folder`, sorted by name, without those that are hidden.
 /// A folder that is not there has none, when `may_be_missing`; else `error` says so.

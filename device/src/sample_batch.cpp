@@ -37,6 +37,7 @@ SampleBatch::SampleBatch(ChannelTable& channels, DeviceId device_id, std::string
 SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string_view unit) {
     const auto id = channels_.add(device_id_, device_, to_topic_part(name), unit);
     if (!id) {
+        ++channels_refused_;
         return Channel::none;
     }
     const auto known = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.id == *id; });

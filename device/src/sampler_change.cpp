@@ -47,6 +47,12 @@ std::shared_ptr<Sampler::Prepared> Sampler::prepare(DeviceChange change) {
         };
         auto batch = std::make_unique<SampleBatch>(channels_, device.id, device.name, on_full);
         driver->open(*batch);
+        if (const std::size_t refused = batch->channels_refused(); refused > 0) {
+            throw std::length_error("device \"" + options.name + "\" has " + std::to_string(refused) +
+                                    " channels too many: since the start there have been " +
+                                    std::to_string(ChannelTable::channels_max) +
+                                    " of all devices, which is the most; a restart makes room");
+        }
         prepared->set.push_back({&device, std::move(options), std::move(driver), std::move(batch)});
     }
     for (DeviceOptions& options : change.adjusted) {

@@ -51,7 +51,7 @@ class MemoryStream final : public httplib::Stream {
 
 }  // namespace
 
-// The library's server, used for its reading of targets and ranges only. Its own loop gives every connection a worker
+// The library's server, used for its reading of targets only. Its own loop gives every connection a worker
 // for as long as it is open, idle or not, and looks at idle ones a hundred times a second.
 struct HttpEngine::State final : private httplib::Server {
     State(const HttpHandler& given_handler, const HttpIdentify& given_identify, std::size_t given_body_bytes_max);
@@ -87,9 +87,8 @@ HttpEngine::State::State(const HttpHandler& given_handler, const HttpIdentify& g
     });
     // Refusals that come from the library itself have a status only.
     set_error_handler(httplib::Server::Handler([this](const Request&, Response& response) {
-        const char* const detail = response.status == 414   ? "the request target is too long"
-                                   : response.status == 416 ? "the Range field is not valid"
-                                                            : "this is not an HTTP/1.1 request";
+        const char* const detail =
+            response.status == 414 ? "the request target is too long" : "this is not an HTTP/1.1 request";
         answered_ = problem_response({response.status, detail, std::string(head_.target)});
     }));
 }
@@ -136,23 +135,19 @@ HttpOutcome HttpEngine::State::answer(const HttpInput& input, HttpReply& reply) 
 bool HttpEngine::State::is_plain() const {
     constexpr std::size_t plain_bytes_max = 1'024;
     return (head_.method == "GET" || head_.method == "HEAD") && head_.target.size() <= plain_bytes_max &&
-           head_.target.find_first_of("%?#") == std::string_view::npos && head_.find("range") == nullptr;
+           head_.target.find_first_of("%?#") == std::string_view::npos;
 }
 
 HttpResponse HttpEngine::State::ask_library() {
-    // Only what it is to judge. It would compress for who accepts that, and wait for bodies.
+    // Only what it is to judge. It would compress for who accepts that, and wait for bodies; and what it reads of a
+    // Range, as deep in its stack as the field is long, is of no use: a part of an answer costs as much as the whole.
     // What it does not know as a method is for the routes to refuse, who say which are possible.
-    std::string text = std::string(is_among(methods, head_.method) ? head_.method : "GET") + ' ' +
-                       std::string(head_.target) + " HTTP/1.1\r\n";
-    if (const HttpField* const range = head_.find("range")) {
-        text += "Range: " + std::string(range->value) + "\r\n";
-    }
-    text += "\r\n";
+    const std::string text = std::string(is_among(methods, head_.method) ? head_.method : "GET") + ' ' +
+                             std::string(head_.target) + " HTTP/1.1\r\n\r\n";
     MemoryStream stream(text);
     bool closed = false;
     answered_ = problem_response({500, "the gateway could not read this request", std::string(head_.target)});
-    // Parts of an answer cost the daemon more than the answer; many ranges are an old attack.
-    (void)process_request(stream, true, closed, [](Request& request) { request.ranges.clear(); });
+    (void)process_request(stream, true, closed, nullptr);
     return std::move(answered_);
 }
 

@@ -109,6 +109,7 @@ struct Decisive {
     std::size_t hosts = 0;
     std::size_t lengths = 0;
     std::size_t encodings = 0;
+    bool close = false;  // whatever comes after it (RFC 9112)
     std::string_view host = {};
     std::string_view length = {};
 };
@@ -123,7 +124,8 @@ HeadFault note_field(const HttpField& field, HttpHead& head, Decisive& decisive)
     } else if (same_name(field.name, "transfer-encoding")) {
         ++decisive.encodings;
     } else if (same_name(field.name, "connection")) {
-        head.keep_alive = (head.keep_alive || has_token(field.value, "keep-alive")) && !has_token(field.value, "close");
+        decisive.close = decisive.close || has_token(field.value, "close");
+        head.keep_alive = (head.keep_alive || has_token(field.value, "keep-alive")) && !decisive.close;
     } else if (same_name(field.name, "expect")) {
         head.expects_continue = same_name(field.value, "100-continue");
         return head.expects_continue ? no_fault : HeadFault{417, "Expect may only be 100-continue"};

@@ -118,6 +118,13 @@ int bind_unix(int socket, const sockaddr_un& address) {
     return ::chmod(address.sun_path, unix_mode) == 0 && ::listen(socket, backlog) == 0 ? 0 : errno;
 }
 
+/// What tells a file from another one that has its name; {0, 0} for none.
+std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) noexcept {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0 ? std::pair<std::uint64_t, std::uint64_t>(facts.st_dev, facts.st_ino)
+                                              : std::pair<std::uint64_t, std::uint64_t>();
+}
+
 std::string without_mapping(const std::string& host) {
     constexpr std::string_view mapped = "::ffff:";  // an IPv4 client of an IPv6 socket
     return host.starts_with(mapped) ? host.substr(mapped.size()) : host;
@@ -153,6 +160,7 @@ HttpListener HttpListener::on_unix(const std::string& path) {
         fail(error, "unix:" + path);
     }
     listener.path_ = path;
+    listener.file_ = identity_of(path);
     listener.address_ = "unix:" + path;
     return listener;
 }
@@ -177,7 +185,8 @@ HttpListener::HttpListener(HttpListener&& other) noexcept
     : socket_(std::exchange(other.socket_, -1)),
       over_tcp_(other.over_tcp_),
       address_(std::move(other.address_)),
-      path_(std::exchange(other.path_, {})) {}
+      path_(std::exchange(other.path_, {})),
+      file_(other.file_) {}
 
 HttpListener::~HttpListener() {
     close();
@@ -209,10 +218,10 @@ void HttpListener::close() noexcept {
         ::close(socket_);
         socket_ = -1;
     }
-    if (!path_.empty()) {
+    if (!path_.empty() && identity_of(path_) == file_) {  // somebody may have put something else there meanwhile
         ::unlink(path_.c_str());
-        path_.clear();
     }
+    path_.clear();
 }
 
 }  // namespace telegate

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace telegate {
 
@@ -49,7 +50,8 @@ class HttpListener {
     int socket_;
     bool over_tcp_ = true;
     std::string address_;
-    std::string path_;  // to be removed with the listener; "" for none
+    std::string path_;                              // to be removed with the listener; "" for none
+    std::pair<std::uint64_t, std::uint64_t> file_;  // what was made there: the numbers of its device and of itself
 };
 
 }  // namespace telegate

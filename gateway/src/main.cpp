@@ -27,15 +27,16 @@ int answer(const CommandLine& command_line) {
     return answer.exit_code;
 }
 
-int run(const CommandLine& command_line, Signals& signals) {
+int run(const CommandLine& command_line) {
+    Signals signals;  // before all that takes time, so that an early one waits instead of killing
     LoadedPlan loaded = load_plan(command_line.sources);
     Log log(log_options(loaded.settings));
     std::for_each(loaded.warnings.begin(), loaded.warnings.end(), [&](const auto& text) { log.warn(text); });
-    ServiceNotify notify(log);
     {
-        ActivatedSockets sockets(log);
+        ActivatedSockets sockets(log);  // before anything else opens a descriptor
         hand_over(sockets, loaded.plan);
     }
+    ServiceNotify notify(log);
     Gateway gateway(loaded.settings, std::move(loaded.plan), log, source_of(command_line.sources));
     gateway.start();
     Service service(gateway, signals, log, [&gateway] { gateway.live_settings().reload("SIGHUP"); });
@@ -48,14 +49,12 @@ int run(const CommandLine& command_line, Signals& signals) {
 
 int main(int argc, char** argv) {
     try {
-        Signals signals;  // before all else, so that an early one waits instead of killing
         const ParsedCommandLine parsed = parse_command_line(argc, argv, environ);
         if (parsed.exit_code) {
             (*parsed.exit_code == exit_code::ok ? std::cout : std::cerr) << parsed.output;
             return *parsed.exit_code;
         }
-        return parsed.command_line.purpose == Purpose::run ? run(parsed.command_line, signals)
-                                                           : answer(parsed.command_line);
+        return parsed.command_line.purpose == Purpose::run ? run(parsed.command_line) : answer(parsed.command_line);
     } catch (const SettingsError& error) {
         std::cerr << error.what() << '\n';
         return exit_code::of_settings(error);

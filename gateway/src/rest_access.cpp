@@ -64,7 +64,8 @@ HttpIdentity RestAccess::identify(const HttpPeer& peer, std::string_view authori
     const auto known = credentials();
     if (known->tokens && !authorization.empty()) {
         const bool right_form = same_name(authorization.substr(0, bearer.size()), bearer);
-        const auto* const holder = right_form ? known->tokens->find(authorization.substr(bearer.size())) : nullptr;
+        const std::size_t token = std::min(authorization.find_first_not_of(' ', bearer.size()), authorization.size());
+        const auto* const holder = right_form ? known->tokens->find(authorization.substr(token)) : nullptr;
         return holder != nullptr ? HttpIdentity{holder->role, holder->name}
                                  : HttpIdentity{HttpRole::none, peer.address};
     }
@@ -83,10 +84,6 @@ std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
     if (auto foreign = refuse_foreign(request)) {
         return foreign;
     }
-    const bool failed = request.role == HttpRole::none && !field_of(request, "Authorization").empty();
-    if (failed && request.peer != nullptr && fails_too_often(request.peer->address)) {
-        return too_often(request, "too many wrong tokens from this address");
-    }
     const std::lock_guard lock(mutex_);
     if (is_change(request) && request.role == HttpRole::admin && !changes_.take(std::chrono::steady_clock::now())) {
         return too_often(request, "too many changes at once; about " +
@@ -100,7 +97,9 @@ std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
 // be made to mean this machine) and, where something may change, from which page. It does not send tokens by itself.
 std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& request) const {
     const bool open = request.peer == nullptr || (request.peer->over_tcp() && request.peer->certificate.empty());
-    const bool shown = !field_of(request, "Authorization").empty();
+    // Where nobody has a token, anything may stand in the field, and a page may write it.
+    const bool shown =
+        !field_of(request, "Authorization").empty() && request.role != HttpRole::none && credentials()->tokens;
     const std::string_view host = field_of(request, "Host");
     if (open && !shown && request.role != HttpRole::none && !host.empty() && !is_local_name(host)) {
         return refusal(request, 421,
@@ -111,6 +110,13 @@ std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& reques
         return refusal(request, 403, "a page from elsewhere may not change anything here");
     }
     return std::nullopt;
+}
+
+std::optional<HttpResponse> RestAccess::refuse_guess(const HttpRequest& request) {
+    const bool guessed = request.peer != nullptr && !field_of(request, "Authorization").empty();
+    return guessed && fails_too_often(request.peer->address)
+               ? std::optional(too_often(request, "too many wrong tokens from this address"))
+               : std::nullopt;
 }
 
 bool RestAccess::fails_too_often(const std::string& address) {

@@ -47,6 +47,8 @@ class RestAccess {
     [[nodiscard]] HttpIdentity identify(const HttpPeer& peer, std::string_view authorization);
     /// The refusal of a request that may come from a web page that somebody else made, or comes too often.
     [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request);
+    /// For a request that a 401 is due to: the refusal instead when its address has shown too many wrong tokens.
+    [[nodiscard]] std::optional<HttpResponse> refuse_guess(const HttpRequest& request);
     /// Reads all files again.
     void reload();
     /// What new connections are made with; nullptr: no TLS.

@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view revert_allowed = "1s to 999s, 1m to 999m or 1h to 24h";
 constexpr std::size_t pointer_bytes_max = 64;
+constexpr std::size_t body_bytes_max = 1'024;
 
 std::span<const std::string_view> level_names() {
     const SettingRow* const row = find_setting("gateway", "log_level", "");
@@ -93,6 +94,10 @@ void read_member(LevelChange& change, const std::string& name, const Json& value
 
 LevelChange to_change(std::string_view body) {
     LevelChange change;
+    if (body.size() > body_bytes_max) {
+        change.fault("", "is too large; allowed are at most " + std::to_string(body_bytes_max) + " bytes");
+        return change;
+    }
     const Json json = Json::parse(body, nullptr, false);
     if (!json.is_object()) {
         change.fault("", "is no JSON object; allowed: {\"level\":\"debug\",\"revert_after\":\"10m\"}");

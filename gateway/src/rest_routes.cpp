@@ -69,6 +69,12 @@ void log_change(const RestHandlers& handlers, const HttpRequest& request, int st
     }
 }
 
+/// An encoded slash would be one of the path's own by now, where a proxy in front has seen another path.
+bool hides_a_slash(std::string_view target) {
+    const std::string_view path = target.substr(0, target.find('?'));
+    return path.find("%2f") != std::string_view::npos || path.find("%2F") != std::string_view::npos;
+}
+
 /// What is not there needs a role too: a stranger learns nothing of the paths.
 HttpRole role_for(const RestMatch& match, const HttpRequest& request) {
     const RestRoute* const route = match.found ? find_method(match, request.method) : nullptr;
@@ -106,7 +112,7 @@ HttpResponse answer_anybody(const RestHandlers& handlers, const HttpRequest& req
 }  // namespace
 
 HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& request) {
-    const RestMatch match = find_path(request.path);
+    const RestMatch match = hides_a_slash(request.target) ? RestMatch{} : find_path(request.path);
     HttpResponse response = answer_anybody(handlers, request, match);
     if (is_change(request) && request.role != HttpRole::none) {
         log_change(handlers, request, response.status);

@@ -50,6 +50,9 @@ struct RestServer::State {
             return std::move(*refusal);
         }
         HttpResponse response = answer_rest(handlers, request);
+        if (response.status == 401) {
+            return access.refuse_guess(request).value_or(std::move(response));
+        }
         if (is_change(request)) {
             status.drop();  // who has changed something sees it
         }

@@ -1,12 +1,15 @@
 #include "service.hpp"
 
+#include "exit_code.hpp"
 #include "state_text.hpp"
 
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 namespace telegate {
@@ -37,9 +40,12 @@ void Service::run(ServiceNotify& notify) {
                                   pollfd{gateway_.stopped_descriptor(), POLLIN, 0}};
     while (!is_cut_ && waiting[1].revents == 0) {
         ::poll(waiting.data(), waiting.size(), look_after(notify));
-        while (const auto signal = signals_.take()) {
-            answer(*signal, notify);
+        for (const int signal : signals_.take()) {
+            answer(signal, notify);
         }
+    }
+    if (is_cut_) {
+        leave_if_stuck();
     }
 }
 
@@ -66,7 +72,17 @@ void Service::ask_to_stop(ServiceNotify& notify) {
     }
     is_stopping_ = true;
     notify.stopping();
-    gateway_.begin_stop();
+    // It waits for threads; this one goes on listening to signals.
+    stop_ = std::async(std::launch::async, [this] { gateway_.begin_stop(); });
+}
+
+/// A thread that does not end must not keep the process.
+void Service::leave_if_stuck() {
+    constexpr std::chrono::seconds patience{1};
+    if (stop_.wait_for(patience) != std::future_status::ready) {
+        log_.error("a thread does not end: leaving without it");
+        std::_Exit(exit_code::internal);
+    }
 }
 
 void Service::log_state() {

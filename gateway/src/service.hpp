@@ -7,6 +7,7 @@
 #include "signals.hpp"
 
 #include <functional>
+#include <future>
 #include <string>
 
 namespace telegate {
@@ -14,9 +15,9 @@ namespace telegate {
 /// The gateway as a service, from when it runs until it has stopped: answers signals, tells the service manager, and
 /// gives it signs of life while the gateway is alive. What the signals do is in docs/service.md.
 ///
-/// Threads: the main thread.
+/// Threads: the main thread; one that begins the stop.
 /// Limits:  without a watchdog it sleeps until a signal comes.
-/// Failure: none of its own.
+/// Failure: where a thread of the gateway does not end, the second signal ends the process with exit code 70.
 class Service {
   public:
     /// `reload` takes new settings over, and logs what became of it.
@@ -28,6 +29,7 @@ class Service {
   private:
     void answer(int signal, ServiceNotify& notify);
     void ask_to_stop(ServiceNotify& notify);
+    void leave_if_stuck();
     void log_state();
     /// Gives a sign of life when one is due and deserved; returns when to look again, in ms, -1 for never.
     [[nodiscard]] int look_after(ServiceNotify& notify);
@@ -39,6 +41,7 @@ class Service {
     const std::function<void()> reload_;
     const SystemClock clock_;
     MonoTime look_at_{};
+    std::future<void> stop_;  // of the gateway
     bool is_stopping_ = false;
     bool is_cut_ = false;
 };

@@ -21,6 +21,9 @@ using Json = nlohmann::ordered_json;
 
 /// A list in a section in an instance in a kind of section in the document, and nothing deeper.
 constexpr int depth_max = 4;
+/// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
+/// others.
+constexpr std::size_t keys_max = 1'024;
 
 /// Text from outside as a part of a JSON pointer that is fit for a terminal.
 std::string pointer_part(std::string_view name) {
@@ -55,10 +58,11 @@ SettingsProblem problem(std::string key, std::string what) {
     throw SettingsError({problem(std::move(key), std::move(what))});
 }
 
-/// Refuses keys that are there twice and values that lie too deep, which an ordinary parse would pass over.
+/// Refuses keys that are there twice, too many of them, and values that lie too deep, which an ordinary parse would
+/// pass over.
 ///
 /// Threads: one.
-/// Limits:  depth_max levels.
+/// Limits:  depth_max levels, keys_max keys in each object.
 /// Failure: throws SettingsError.
 class DocumentWatch {
   public:
@@ -74,6 +78,9 @@ class DocumentWatch {
             const auto& key = parsed.get_ref<const std::string&>();
             if (!keys_.back().insert(key).second) {
                 refuse("", quoted_key(key) + " is there twice in one object, allowed: once");
+            }
+            if (keys_.back().size() > keys_max) {
+                refuse("", "has an object of too many keys, allowed: at most " + std::to_string(keys_max));
             }
         }
         return true;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <vector>
 
 namespace telegate {
 
@@ -20,8 +20,9 @@ class Signals {
 
     /// Readable when a signal has come.
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-    /// The next signal that has come, if any: SIGINT, SIGTERM, SIGHUP, SIGUSR1 or SIGUSR2.
-    [[nodiscard]] std::optional<int> take() noexcept;
+    /// Those that have come, each once however often it came, the most urgent first: SIGTERM and SIGINT, then SIGUSR1,
+    /// SIGUSR2 and SIGHUP.
+    [[nodiscard]] std::vector<int> take();
 
   private:
     int descriptor_;

@@ -183,6 +183,18 @@ TEST_CASE("a device that is removed gives nothing and is in no list, but its boo
     CHECK(h.books(device).sampled == 1);
 }
 
+TEST_CASE("a device whose channels there is no room for is refused by name", "[device][change]") {
+    ChangeHarness h;
+    for (std::size_t i = 0; h.channels.size() < ChannelTable::channels_max; ++i) {
+        h.channels.add(DeviceId{0}, "old", std::to_string(i), "");
+    }
+    Script boiler;
+    CHECK_THROWS_WITH(
+        h.set(boiler, device_options("boiler", 10ms)),
+        Catch::Contains("device \"boiler\" has 1 channels too many: since the start there have been 65536"));
+    CHECK(h.names().empty());
+}
+
 TEST_CASE("the state of a device is its own when one before it has gone", "[device][change]") {
     ChangeHarness h;
     Script boiler;

@@ -37,6 +37,7 @@ TEST_CASE("whether a connection is kept follows its version and its words", "[ga
         {"GET / HTTP/1.1\r\nHost: h\r\n\r\n", true},
         {"GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", false},
         {"GET / HTTP/1.1\r\nHost: h\r\nConnection: closed\r\n\r\n", true},
+        {"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nConnection: keep-alive\r\n\r\n", false},
         {"GET / HTTP/1.0\r\n\r\n", false},
         {"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true},
         {"GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", false},

@@ -41,7 +41,6 @@ TEST_CASE("what cannot be served is refused with its code and the connection clo
         {"GET /" + std::string(9'000, 'x') + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 414},
         {"GET /" + std::string(20'000, 'x'), 414},
         {"GET /x HTTP/1.1\r\nA: " + std::string(20'000, 'x'), 431},
-        {"GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: nonsense\r\n\r\n", 416},
     }));
     CAPTURE(request.substr(0, 60));
     EchoServer server;
@@ -51,14 +50,14 @@ TEST_CASE("what cannot be served is refused with its code and the connection clo
     CHECK(answer.find("application/problem+json") != std::string::npos);
 }
 
-TEST_CASE("a long list of ranges costs nothing", "[gateway][http]") {
+TEST_CASE("a Range is not looked at, however long it is", "[gateway][http]") {
     EchoServer server;
-    std::string ranges = "0-1";
+    std::string ranges = GENERATE("0-1,", "-,", "1", "nonsense");
     while (ranges.size() < 8'000) {
-        ranges += ",0-1";
+        ranges += ranges;
     }
     const std::string answer =
-        server.ask("GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=" + ranges + "\r\n\r\n");
+        server.ask("GET /x?a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=" + ranges + "\r\n\r\n");
     CHECK(status_of(answer) == 200);
     CHECK(answer.ends_with("GET /x."));
 }

@@ -68,6 +68,17 @@ TEST_CASE("the socket file of a dead server is replaced, that of a live one is n
     CHECK(::access(path.c_str(), F_OK) == 0);
 }
 
+TEST_CASE("what somebody else has put in the place of the socket stays", "[gateway][http][unix]") {
+    ScratchDir folder;
+    const std::string path = folder.path("rest.sock");
+    {
+        const HttpListener listener = HttpListener::on_unix(path);
+        REQUIRE(::rename(path.c_str(), folder.path("away.sock").c_str()) == 0);
+        write_private(folder, "rest.sock", "mine");
+    }
+    CHECK(::access(path.c_str(), F_OK) == 0);
+}
+
 TEST_CASE("a file that is no socket is left alone", "[gateway][http][unix]") {
     ScratchDir folder;
     const std::string path = write_private(folder, "notes", "keep me");

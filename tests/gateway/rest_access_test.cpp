@@ -104,6 +104,9 @@ TEST_CASE("who guesses is soon told to wait, and holds up nobody who knows", "[g
     CHECK(status == 429);
     CHECK(retry == "1");
     CHECK(with.rest.get(reader) == 200);
+    const auto health = with.rest.client.Get("/livez", bearer("a-guess-at-a-token"));
+    REQUIRE(health);
+    CHECK(health->status == 200);
 }
 
 TEST_CASE("changes that come too fast are told to wait", "[gateway][rest][access]") {
@@ -164,6 +167,14 @@ TEST_CASE("a name that somebody else gave this machine opens nothing", "[gateway
     }));
     CAPTURE(host);
     CHECK(rest.get({{"Host", host}}) == status);
+    CHECK(rest.get({{"Host", host}, {"Authorization", "Bearer whatever"}}) == status);
+}
+
+TEST_CASE("where nobody has a token, a page that shows one may change no more than another",
+          "[gateway][rest][access]") {
+    Guarded rest;
+    CHECK(rest.post({{"Origin", "http://evil.example"}, {"Authorization", "x"}}) == 403);
+    CHECK(rest.gateway.state("host") == DeviceState::idle);
 }
 
 TEST_CASE("with a token any name will do", "[gateway][rest][access]") {

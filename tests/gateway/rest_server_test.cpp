@@ -189,6 +189,16 @@ TEST_CASE("a command that is not answered in time is 503 with a time to retry", 
     CHECK(answer->get_header_value("Retry-After") == "1");
 }
 
+TEST_CASE("an encoded slash does not part a path", "[gateway][rest]") {
+    RestFixture rest;
+    const auto status = [&](const std::string& target) {
+        const std::string request = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        return test::RawHttpClient(rest.server.address()).send(request).read_all().substr(0, 12);
+    };
+    CHECK(status("/devices%2fhost") == "HTTP/1.1 404");
+    CHECK(status("/st%61tus?a=%2F") == "HTTP/1.1 200");
+}
+
 TEST_CASE("an unknown path is 404 for every method", "[gateway][rest]") {
     RestFixture rest;
     const std::string path = GENERATE("/nothing", "/status/", "/devices/", "/devices//start", "/devices/host/explode",

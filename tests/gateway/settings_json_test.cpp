@@ -195,6 +195,18 @@ TEST_CASE("words of a list hold no commas of their own", "[gateway][settings_jso
               .starts_with(R"(/device/a/waveforms: "" is not a choice, allowed: an array of one or more of sine)"));
 }
 
+namespace {
+
+std::string object_of(std::size_t keys) {
+    std::string json = "{";
+    for (std::size_t i = 0; i < keys; ++i) {
+        json += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
+    }
+    return json + "}";
+}
+
+}  // namespace
+
 TEST_CASE("what is no document of settings is refused as a whole", "[gateway][settings_json]") {
     const auto [json, problem] = GENERATE(table<std::string, std::string>({
         {"", "is not JSON, see byte 1"},
@@ -206,6 +218,7 @@ TEST_CASE("what is no document of settings is refused as a whole", "[gateway][se
         {R"({"a":{"b":{"c":[[]]}}})", "is nested too deep, allowed: at most 4 levels"},
         {std::string(100'000, '['), "is nested too deep, allowed: at most 4 levels"},
         {R"({"gateway":{"queue_size":1e999}})", "is not JSON of use: it holds a number outside of every range"},
+        {object_of(1'025), "has an object of too many keys, allowed: at most 1024"},
         {std::string(1024 * 1024 + 1, ' '), "is too large, allowed are at most 1048576 bytes"},
     }));
     CHECK(problems_of(json) == problem);

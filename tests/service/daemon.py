@@ -142,7 +142,10 @@ class StoppedThread:
         return self
 
     def __exit__(self, *_):
-        self.call(self.DETACH)
+        try:
+            self.call(self.DETACH)
+        except ProcessLookupError:  # it has ended meanwhile, which is told to us alone
+            os.waitpid(self.number, self.WALL)
 
     def call(self, request):
         pointer = ctypes.c_void_p(0)

@@ -81,19 +81,47 @@ class WhatTheManagerIsTold(DaemonTest):
 
 class Signals(DaemonTest):
     def test_a_hangup_before_it_is_ready_does_not_kill_it(self):
-        daemon = self.start(settings=None, before=lambda d: os.mkfifo(d.config))
-        with open(daemon.config, "w") as file:  # returns when the daemon reads its settings
-            for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):
-                daemon.send(number)
-            with open(daemon.path("again.ini"), "w") as again:  # what the reload will read
-                again.write(SETTINGS)
-            os.replace(daemon.path("again.ini"), daemon.config)
-            file.write(SETTINGS)
+        def send_early():  # they wait for the daemon from before its first instruction
+            numbers = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+            signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+            for number in numbers:
+                os.kill(os.getpid(), number)
+
+        daemon = self.start(preexec_fn=send_early)
         daemon.ready()
         self.assertIn("RELOADING", daemon.told_until("RELOADING"))
         self.assertTrue(daemon.ready())
         daemon.wait_for_line("state gateway=running")
         self.assertEqual(daemon.stop(), 0)
+
+    def test_a_storm_of_hangups_does_not_hide_a_stop(self):
+        daemon = self.start()
+        daemon.ready()
+        for _ in range(100):
+            daemon.send(signal.SIGHUP)
+        daemon.send(signal.SIGTERM)
+
+        def goes_on():
+            if daemon.process.poll() is None:
+                daemon.send(signal.SIGHUP)
+            return daemon.process.returncode is None
+
+        self.assertTrue(eventually(lambda: not goes_on()), "it is still busy with hangups")
+        self.assertEqual(daemon.process.returncode, 0)
+
+    def test_a_second_signal_ends_it_though_a_thread_hangs(self):
+        daemon = self.start()
+        daemon.ready()
+        try:
+            stopped = StoppedThread(daemon.thread("tg-sample")).__enter__()
+        except OSError as error:
+            self.skipTest(f"this system lets nobody trace a child: {error}")
+        daemon.send(signal.SIGTERM)
+        daemon.wait_for_line("stopping")
+        daemon.send(signal.SIGTERM)
+        daemon.wait_for_line("a thread does not end: leaving without it")
+        stopped.__exit__()
+        self.assertEqual(daemon.process.wait(DEADLINE_S), 70)
 
     def test_a_hangup_is_told_as_a_reload_that_ends(self):
         daemon = self.start()

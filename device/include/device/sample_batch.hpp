@@ -63,6 +63,8 @@ class SampleBatch {
     void flush();
 
     [[nodiscard]] std::size_t channels() const noexcept { return slots_.size(); }
+    /// How often the table had no room for one more.
+    [[nodiscard]] std::size_t channels_refused() const noexcept { return channels_refused_; }
     [[nodiscard]] DeviceId device_id() const noexcept { return device_id_; }
     [[nodiscard]] const std::string& device() const noexcept { return device_; }
 
@@ -82,8 +84,9 @@ class SampleBatch {
     std::function<void(std::span<const TelemetrySample>)> on_full_;
     std::vector<Slot> slots_;
     std::vector<ChannelSeq> past_;  // channels that the device has had and this batch does not have (yet)
-    bool live_ = false;             // begun
-    std::size_t count_ = 0;         // of the samples below
+    std::size_t channels_refused_ = 0;
+    bool live_ = false;                                 // begun
+    std::size_t count_ = 0;                             // of the samples below
     const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max
     std::int64_t time_utc_ns_ = 0;
     std::int64_t time_mono_ns_ = 0;
