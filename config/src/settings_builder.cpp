@@ -211,6 +211,7 @@ class SettingsBuilder {
         Settings& settings = loaded_.settings;
         if (group.row->name == "publish") {
             settings.publish.back().place = place_of("endpoint");
+            settings.publish.back().places = {origins.begin(), origins.end()};
         } else if (group.row->name == "device") {
             settings.devices.back().place = group.pieces.front().section->place;
         } else if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {

@@ -26,6 +26,8 @@ constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDR
 constexpr TextRule log_file{.prefixes = {}, .allowed = "stderr, or the path of a file"};
 constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
 constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, or nothing", .may_be_empty = true};
+constexpr TextRule clients{
+    .prefixes = {}, .allowed = "the path of a directory, * for any client, or nothing", .may_be_empty = true};
 // Whole numbers above this are not exact in the doubles of JSON readers.
 constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
 
@@ -127,6 +129,14 @@ constexpr std::array settings{
                .applies = Applies::live,
                .meaning = "How a sample looks there: a JSON object, the same as CBOR, or a record of 64 bytes.",
                .slot = slot<&P::format>},
+    SettingRow{.section = "publish", .key = "curve_secret_key_file", .rule = file, .applies = Applies::live,
+               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE; nothing means no "
+                          "encryption.",
+               .slot = slot<&P::curve_secret_key_file>},
+    SettingRow{.section = "publish", .key = "curve_clients_dir", .rule = clients, .applies = Applies::live,
+               .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "
+                          "that knows the server's key.",
+               .slot = slot<&P::curve_clients_dir>},
 
     SettingRow{.section = "device", .key = "driver", .rule = ChoiceRule{drivers}, .applies = Applies::live,
                .required = true,

@@ -285,4 +285,8 @@ std::size_t CurveClients::size() const {
     return state_->current()->size();
 }
 
+bool CurveClients::has_same_keys(const CurveClients& other) const {
+    return *state_->current() == *other.state_->current();
+}
+
 }  // namespace telegate

@@ -19,20 +19,37 @@ PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOp
 
 PeerTable::~PeerTable() = default;
 
-Endpoint PeerTable::bind(const Endpoint& endpoint) {
-    return listen(endpoint, [&](transport::ListenerEvents events) {
+Endpoint PeerTable::bind(const Endpoint& endpoint, std::shared_ptr<const Security> security) {
+    return listen(endpoint, std::move(security), [&](transport::ListenerEvents events) {
         return transport::listen(state_->reactor, endpoint, state_->options, std::move(events));
     });
 }
 
-Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor) {
+Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor, std::shared_ptr<const Security> security) {
     UniqueFd adopted(descriptor);
-    return listen(endpoint, [&](transport::ListenerEvents events) {
+    return listen(endpoint, std::move(security), [&](transport::ListenerEvents events) {
         return transport::adopt(state_->reactor, endpoint, std::move(adopted), std::move(events));
     });
 }
 
-Endpoint PeerTable::listen(const Endpoint& endpoint, const MakeListener& make) {
+bool PeerTable::set_security(const Endpoint& endpoint, std::shared_ptr<const Security> security) {
+    TELEGATE_ASSERT(state_->reactor.is_current());
+    for (const auto& listening : state_->listeners) {
+        if (listening->listener->endpoint() == endpoint) {
+            listening->security = std::move(security);
+            return true;
+        }
+    }
+    return false;
+}
+
+void PeerTable::close_handshakes(std::string_view endpoint, std::string_view why) {
+    TELEGATE_ASSERT(state_->reactor.is_current());
+    state_->close_handshakes(endpoint, why);
+}
+
+Endpoint PeerTable::listen(const Endpoint& endpoint, std::shared_ptr<const Security> security,
+                           const MakeListener& make) {
     State& state = *state_;
     TELEGATE_ASSERT(state.reactor.is_current());
     state.check_not_closed();
@@ -52,6 +69,7 @@ Endpoint PeerTable::listen(const Endpoint& endpoint, const MakeListener& make) {
     }
     Endpoint bound = listening->listener->endpoint();
     listening->endpoint = to_string(bound);
+    listening->security = std::move(security);
     state.listeners.push_back(std::move(listening));
     state.monitor.tell(MonitorEventKind::listening, to_string(bound), {});
     return bound;

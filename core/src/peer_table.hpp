@@ -51,9 +51,14 @@ class PeerTable {
     PeerTable& operator=(const PeerTable&) = delete;
 
     /// After close() it throws std::logic_error, as connect() does.
-    Endpoint bind(const Endpoint& endpoint);
+    /// `security` is of who comes in there; null is the socket's own.
+    Endpoint bind(const Endpoint& endpoint, std::shared_ptr<const Security> security = nullptr);
     /// As bind(), on a socket that listens there already; see transport::adopt().
-    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
+    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, std::shared_ptr<const Security> security = nullptr);
+    /// Of who comes in at the endpoint as bound from now on. Whether it was bound.
+    bool set_security(const Endpoint& endpoint, std::shared_ptr<const Security> security);
+    /// Closes what has come in there and is in its handshake, on this thread.
+    void close_handshakes(std::string_view endpoint, std::string_view why);
     /// Frees the endpoint at once, also from within a handler; nothing more is accepted from it.
     bool unbind(const Endpoint& endpoint);
     /// The sessions that came in at this endpoint, those on other threads too.
@@ -112,7 +117,7 @@ class PeerTable {
     struct State;
     using MakeListener = std::function<std::unique_ptr<transport::Listener>(transport::ListenerEvents)>;
 
-    Endpoint listen(const Endpoint& endpoint, const MakeListener& make);
+    Endpoint listen(const Endpoint& endpoint, std::shared_ptr<const Security> security, const MakeListener& make);
 
     std::unique_ptr<State> state_;
 };

@@ -43,17 +43,17 @@ void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stre
     if (table_options.remote != nullptr && hand_over(stream, listening, displaced)) {
         return;
     }
-    (void)take_in(std::move(stream), listening.endpoint);
+    (void)take_in(std::move(stream), {listening.endpoint, listening.security});
 }
 
 /// Whether it has become a session.
-bool PeerTable::State::take_in(std::unique_ptr<Stream> stream, const std::string& endpoint) {
+bool PeerTable::State::take_in(std::unique_ptr<Stream> stream, const Origin& origin) {
     const std::string peer = stream->peer();
     Session* session = nullptr;
     try {
-        session = &admit(std::move(stream), endpoint, nullptr);
+        session = &admit(std::move(stream), origin, nullptr);
     } catch (const std::exception& error) {
-        refuse(endpoint, peer, error.what());
+        refuse(origin.endpoint, peer, error.what());
         return false;
     }
     ++totals.connections_accepted;
@@ -64,7 +64,8 @@ bool PeerTable::State::take_in(std::unique_ptr<Stream> stream, const std::string
 /// Whether it went to another thread.
 bool PeerTable::State::hand_over(std::unique_ptr<Stream>& stream, const Listening& listening, std::uint64_t displaced) {
     const bool is_full = sessions_in_all() >= options.sessions_max;
-    Handover handover{std::move(stream), listening.endpoint, sessions_seen + 1, displaced, is_full, 0};
+    Handover handover{
+        std::move(stream), listening.endpoint, listening.security, sessions_seen + 1, displaced, is_full, 0};
     if (!table_options.remote->hand_over(handover, sessions.size())) {
         stream = std::move(handover.stream);
         return false;
@@ -85,7 +86,7 @@ bool PeerTable::State::adopt(Handover handover) {
         return false;
     }
     sessions_seen = handover.id - 1;
-    return take_in(std::move(handover.stream), handover.endpoint);
+    return take_in(std::move(handover.stream), {handover.endpoint, handover.security});
 }
 
 void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
@@ -151,11 +152,12 @@ void PeerTable::State::note_accept_error(const Listening& listening, int error) 
 }
 
 /// The session is not started. Throws std::system_error when the event loop can watch no more.
-Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer) {
+Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const Origin& origin, Dialer* dialer) {
     Session::Arrival arrival;
     arrival.stream = std::move(stream);
     arrival.id = sessions_seen + 1;
-    arrival.endpoint = endpoint;
+    arrival.endpoint = origin.endpoint;
+    arrival.security = origin.security;
     arrival.alias = dialer != nullptr ? dialer->alias() : std::string();
     arrival.initiator = dialer != nullptr;
     arrival.keep_outbox = dialer != nullptr && dialer->outbox() != nullptr;
@@ -191,7 +193,7 @@ void PeerTable::State::stop_listening(std::unique_ptr<Listening> listening) {
 void PeerTable::State::take_stream(Dialer& dialer, std::unique_ptr<Stream> stream) {
     Session* session = nullptr;
     try {
-        session = &admit(std::move(stream), dialer.endpoint_text(), &dialer);
+        session = &admit(std::move(stream), {dialer.endpoint_text(), nullptr}, &dialer);
     } catch (const std::exception& error) {
         return note_failure(dialer, error.what());
     }

@@ -216,6 +216,18 @@ void PeerTable::State::close_accepted(std::string_view endpoint, Clock::time_poi
     }
 }
 
+void PeerTable::State::close_handshakes(std::string_view endpoint, std::string_view why) {
+    std::vector<Session*> unfinished;  // those that end meanwhile are kept until a later turn
+    for (const auto& session : sessions) {
+        if (!session->initiator() && session->state() == Session::State::handshake && session->endpoint() == endpoint) {
+            unfinished.push_back(session.get());
+        }
+    }
+    for (Session* session : unfinished) {
+        session->close(why);
+    }
+}
+
 void PeerTable::State::cut() {
     while (!sessions.empty()) {
         sessions.back()->close(not_read_in_time);

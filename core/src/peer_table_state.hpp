@@ -25,6 +25,7 @@ struct PeerTable::State {
     struct Listening {
         std::unique_ptr<transport::Listener> listener;  // null: unbound, in the middle of a call of its own
         std::string endpoint;
+        std::shared_ptr<const Security> security;  // of who comes in from now on; null: the socket's
     };
     /// What the table knows of the session at the same index.
     struct Note {
@@ -38,7 +39,11 @@ struct PeerTable::State {
 
     void check_not_closed() const;
     void accept(Listening& listening, std::unique_ptr<Stream> stream);
-    bool take_in(std::unique_ptr<Stream> stream, const std::string& endpoint);
+    struct Origin {
+        const std::string& endpoint;
+        const std::shared_ptr<const Security>& security;
+    };
+    bool take_in(std::unique_ptr<Stream> stream, const Origin& origin);
     bool adopt(Handover handover);
     [[nodiscard]] Session* find(std::uint64_t id) const noexcept;
     [[nodiscard]] std::uint64_t make_room(const Stream& stream);
@@ -51,7 +56,7 @@ struct PeerTable::State {
     [[nodiscard]] Session* first_retiring() const;
     void refuse(const std::string& endpoint, const std::string& peer, std::string_view why);
     void note_accept_error(const Listening& listening, int error);
-    Session& admit(std::unique_ptr<Stream> stream, const std::string& endpoint, Dialer* dialer);
+    Session& admit(std::unique_ptr<Stream> stream, const Origin& origin, Dialer* dialer);
     void begin(Session& session, MonitorEventKind kind);
     void stop_listening(std::unique_ptr<Listening> listening);
 
@@ -83,6 +88,7 @@ struct PeerTable::State {
     [[nodiscard]] SocketTotals sum() const;
     void begin_close();
     void close_accepted(std::string_view endpoint, std::chrono::steady_clock::time_point cut_at);
+    void close_handshakes(std::string_view endpoint, std::string_view why);
     void tell_closed();
     void cut();
     void clean();

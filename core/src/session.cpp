@@ -30,9 +30,10 @@ Session::Session(SessionContext& context, Arrival arrival)
       readable_later_(context.reactor, [this] { on_readable(); }),
       sender_(*outbox_),
       alive_(std::make_shared<char>()) {
+    const Security& security = arrival.security != nullptr ? *arrival.security : context.options.security;
     // What never leaves the process needs no guard.
     handshake_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
-                                              stream_->stays_in_process() ? Security{} : context.options.security});
+                                              stream_->stays_in_process() ? Security{} : security});
     stream_->watch([this] { on_readable(); }, [this] { on_writable(); });
 }
 

@@ -69,6 +69,7 @@ class Session {
         std::shared_ptr<Outbox> outbox;  // never null; may hold messages from before
         bool initiator = false;          // we connected
         bool keep_outbox = false;        // another connection will go on with what close() leaves in it
+        std::shared_ptr<const Security> security = nullptr;  // of its endpoint; null: the socket's
     };
     /// Why it was closed, where that is counted.
     enum class Ending : std::uint8_t { other, violation, silence };

@@ -69,10 +69,26 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
 }
 
 ReloadSource Gateway::with_credentials(ReloadSource source) {
-    source.reload_files = [this] {
+    source.reload_files = [this](const Settings& settings) {
+        const std::vector<NamedCurve> curves = read_curves(settings);  // first: when it throws, nothing has changed
         rest_.reload_credentials();
+        renew(curves);
     };
     return source;
+}
+
+void Gateway::renew(const std::vector<NamedCurve>& curves) {
+    const auto done = ask_io<bool>([&] {
+        for (const NamedCurve& each : curves) {
+            if (const auto closed = publishers_.renew(each)) {
+                log_.info("curve keys changed publish=" + each.name + " subscribers_closed=" + std::to_string(*closed));
+            }
+        }
+        return true;
+    });
+    if (!done) {
+        throw std::runtime_error("the io thread did not answer in time, CURVE keys are as they were");
+    }
 }
 
 RestHandlers Gateway::rest_handlers() {
@@ -243,10 +259,15 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.config = live_settings_.status();
     take_books(snapshot);
     for (const FormatEndpoint& bound : publishers_.endpoints()) {
-        snapshot.endpoints.push_back({to_string(bound.endpoint), bound.format});
+        snapshot.endpoints.push_back(
+            {to_string(bound.endpoint), bound.format, bound.curve ? to_z85(bound.curve->keys.public_key) : "", {}});
+        if (bound.curve && bound.curve->clients) {
+            snapshot.endpoints.back().clients = bound.curve->clients->size();
+        }
     }
     snapshot.rest_endpoint = rest_url();
     snapshot.subscribers = publishers_.subscribers();
+    snapshot.subscribers_revoked = publishers_.revoked();
     snapshot.publisher = publishers_.totals();
     take_channels(snapshot);
     return snapshot;

@@ -90,6 +90,7 @@ class Gateway {
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
+    void renew(const std::vector<NamedCurve>& curves);
     /// What the io thread answers to a question. nullopt: not in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);

@@ -97,8 +97,9 @@ ReloadReport LiveSettings::reload(std::string_view who) {
         if (!source_.load) {
             throw std::runtime_error("there is nothing to reload settings from");
         }
-        report = change_to(source_.load(), false);
-        reload_files(report);
+        const Settings settings = source_.load();
+        report = change_to(settings, false);
+        reload_files(settings, report);
     } catch (const SettingsError& error) {
         report.outcome = ReloadOutcome::invalid;
         report.problems = error.problems();
@@ -110,12 +111,12 @@ ReloadReport LiveSettings::reload(std::string_view who) {
     return report;
 }
 
-void LiveSettings::reload_files(ReloadReport& report) const {
+void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) const {
     if (!source_.reload_files || is_refusal(report.outcome)) {
         return;
     }
     try {
-        source_.reload_files();
+        source_.reload_files(settings);
     } catch (const std::exception& error) {
         if (report.outcome == ReloadOutcome::unchanged) {
             throw;

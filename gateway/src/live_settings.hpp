@@ -53,7 +53,7 @@ class LiveSettings {
 
   private:
     [[nodiscard]] ReloadReport change_to(const Settings& settings, bool dry_run);
-    void reload_files(ReloadReport& report) const;
+    void reload_files(const Settings& settings, ReloadReport& report) const;
     void put_in_force(const Settings& settings);
     void note(const ReloadReport& report, std::string_view who);
     void log(const ReloadReport& report, std::string_view who) const;

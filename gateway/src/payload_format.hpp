@@ -3,10 +3,13 @@
 #include "core/endpoint.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace telegate {
+
+struct CurveServer;
 
 /// How a sample looks on the wire, see docs/wire.md. It belongs to the endpoint that the sample is published on.
 enum class PayloadFormat : std::uint8_t { json, cbor, record };
@@ -18,8 +21,9 @@ enum class PayloadFormat : std::uint8_t { json, cbor, record };
 struct FormatEndpoint {
     Endpoint endpoint;
     PayloadFormat format = PayloadFormat::json;
-    std::string name = {};  // of its section
-    int adopted = -1;       // a socket that listens there already and now is ours
+    std::string name = {};                               // of its section
+    int adopted = -1;                                    // a socket that listens there already and now is ours
+    std::shared_ptr<const CurveServer> curve = nullptr;  // null: the mechanism NULL
 };
 
 }  // namespace telegate

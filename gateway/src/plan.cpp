@@ -3,6 +3,7 @@
 #include "device/host_driver.hpp"
 #include "device/simulated_driver.hpp"
 #include "plan_rest.hpp"
+#include "publish_curve.hpp"
 
 #include <algorithm>
 #include <array>
@@ -97,6 +98,7 @@ bool is_taken(const std::vector<FormatEndpoint>& endpoints, const Endpoint& endp
 
 void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsProblem>& problems) {
     for (const PublishSettings& publish : settings.publish) {
+        auto curve = read_curve(publish, problems);
         if (publish.endpoint.empty()) {
             continue;  // a problem of the text, told already
         }
@@ -109,6 +111,7 @@ void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsPr
                                 "\"" + publish.endpoint + "\" is there twice, each endpoint can be bound once"});
         } else {
             plan.publish.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format), publish.name});
+            plan.publish.back().curve = std::move(curve);
         }
     }
 }

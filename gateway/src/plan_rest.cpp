@@ -1,6 +1,7 @@
 #include "plan_rest.hpp"
 
 #include "host_name.hpp"
+#include "section_problems.hpp"
 #include "tls_context.hpp"
 
 #include <stdexcept>
@@ -11,24 +12,7 @@
 namespace telegate {
 namespace {
 
-/// The problems of one section, each with the place of its key.
-class Complaints {
-  public:
-    Complaints(const RestSettings& settings, std::vector<SettingsProblem>& problems)
-        : settings_(settings), problems_(problems) {}
-
-    void add(const std::string& key, std::string what) {
-        const auto place = settings_.places.find(key);
-        const SettingsPlace known = place == settings_.places.end() ? SettingsPlace{} : place->second;
-        problems_.push_back({known.file, known.line, key, std::move(what)});
-    }
-
-  private:
-    const RestSettings& settings_;
-    std::vector<SettingsProblem>& problems_;
-};
-
-void check_address(const Settings& settings, Complaints& complaints) {
+void check_address(const Settings& settings, SectionProblems& complaints) {
     const RestSettings& rest = settings.rest;
     const bool far = !settings.rest_host.empty() && !is_loopback(settings.rest_host);
     if (far && rest.tokens_file.empty() && rest.tls_client_ca.empty()) {
@@ -40,7 +24,7 @@ void check_address(const Settings& settings, Complaints& complaints) {
 }
 
 /// Whether the keys go together, so that the files can be looked at.
-bool check_tls(const RestSettings& rest, Complaints& complaints) {
+bool check_tls(const RestSettings& rest, SectionProblems& complaints) {
     const std::string_view given = !rest.tls_certificate.empty() ? "tls_certificate"
                                    : !rest.tls_key.empty()       ? "tls_key"
                                    : !rest.tls_client_ca.empty() ? "tls_client_ca"
@@ -59,7 +43,7 @@ bool check_tls(const RestSettings& rest, Complaints& complaints) {
     return true;
 }
 
-void check_files(const RestCredentialPaths& paths, Complaints& complaints) {
+void check_files(const RestCredentialPaths& paths, SectionProblems& complaints) {
     try {
         (void)RestCredentials({.tokens_file = paths.tokens_file, .tls = {}});
     } catch (const std::runtime_error& error) {
@@ -76,7 +60,7 @@ void check_files(const RestCredentialPaths& paths, Complaints& complaints) {
 
 RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& problems) {
     const RestSettings& rest = settings.rest;
-    Complaints complaints(rest, problems);
+    SectionProblems complaints(rest.places, {}, problems);
     check_address(settings, complaints);
     RestOptions options;
     options.host = settings.rest_host;

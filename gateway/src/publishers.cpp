@@ -45,8 +45,10 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
     add_lines(endpoints);
     for (const FormatEndpoint& wanted : endpoints) {
         Publisher& publisher = publisher_of(wanted.format);
-        bound_.push_back({wanted, wanted.adopted < 0 ? publisher.bind(wanted.endpoint)
-                                                     : publisher.bind_adopted(wanted.endpoint, wanted.adopted)});
+        const Security security = to_security(wanted.curve);
+        bound_.push_back({wanted, wanted.adopted < 0
+                                      ? publisher.bind(wanted.endpoint, security)
+                                      : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security)});
         bound_.back().wanted.adopted = -1;  // the publisher has it
     }
 }
@@ -140,7 +142,7 @@ Endpoint Publishers::bind(const FormatEndpoint& wanted, Prepared& prepared) {
             publisher_of(each.bound.wanted.format).unbind(each.bound.as_bound);
         }
     }
-    return publisher_of(wanted.format).bind(wanted.endpoint);
+    return publisher_of(wanted.format).bind(wanted.endpoint, to_security(wanted.curve));
 }
 
 std::vector<std::string> Publishers::roll_back(Prepared& prepared) {
@@ -155,7 +157,7 @@ std::vector<std::string> Publishers::roll_back(Prepared& prepared) {
             continue;
         }
         try {
-            publisher_of(each.bound.wanted.format).bind(each.bound.as_bound);
+            publisher_of(each.bound.wanted.format).bind(each.bound.as_bound, to_security(each.bound.wanted.curve));
         } catch (const std::exception& error) {
             lost.push_back(to_string(each.bound.as_bound) + ": " + error.what());
             std::erase_if(bound_, [&](const Bound& old) { return old.as_bound == each.bound.as_bound; });
@@ -171,6 +173,14 @@ void Publishers::apply(Prepared& prepared, std::chrono::milliseconds grace) {
             publisher.unbind(each.bound.as_bound);
         }
         publisher.close_subscribers(each.bound.as_bound, grace);
+    }
+    for (const Bound& after : prepared.next) {
+        const auto before = std::find_if(bound_.begin(), bound_.end(), [&](const Bound& old) {
+            return old.wanted.format == after.wanted.format && old.as_bound == after.as_bound;
+        });
+        if (before != bound_.end()) {
+            change_curve(*before, after, grace);
+        }
     }
     prepared.fresh.clear();
     bound_ = std::move(prepared.next);
@@ -190,7 +200,7 @@ std::vector<FormatPublisher> Publishers::by_format() const {
 std::vector<FormatEndpoint> Publishers::endpoints() const {
     std::vector<FormatEndpoint> result;
     for (const Bound& each : bound_) {
-        result.push_back({each.as_bound, each.wanted.format, each.wanted.name});
+        result.push_back({each.as_bound, each.wanted.format, each.wanted.name, -1, each.wanted.curve});
     }
     return result;
 }

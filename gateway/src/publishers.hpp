@@ -3,6 +3,7 @@
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "payload_format.hpp"
+#include "publish_curve.hpp"
 #include "pump.hpp"
 #include "status.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,8 +40,12 @@ class Publishers {
     [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const FormatEndpoint> endpoints);
     /// Back to how it was before prepare(). Returns endpoints that could not be bound again, which are gone then.
     std::vector<std::string> roll_back(Prepared& prepared);
-    /// The endpoints are the new ones. The subscribers of those that have gone may take what is pending for `grace`.
+    /// The endpoints are the new ones. The subscribers of those that have gone, or have another mechanism now, may take
+    /// what is pending for `grace`. CURVE as renew() does it.
     void apply(Prepared& prepared, std::chrono::milliseconds grace);
+    /// Other keys or clients for the endpoint of a section, if they are others. From then on they hold for who comes; a
+    /// subscriber whose key is not among them is closed, and counted. Returns how many; nullopt when nothing changed.
+    std::optional<std::size_t> renew(const NamedCurve& curve);
 
     /// For the pump: formats that have an endpoint.
     [[nodiscard]] std::vector<FormatPublisher> by_format() const;
@@ -48,6 +54,8 @@ class Publishers {
     /// Those of one format after those of another.
     [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
+    /// Subscribers that were closed because their key was among the clients' no more.
+    [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
 
     /// As Publisher::close_peer(), by the number of SubscriberStatus.
     bool close_peer(PayloadFormat format, std::uint64_t id);
@@ -68,12 +76,15 @@ class Publishers {
     [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
     [[nodiscard]] std::vector<Bound> match(std::vector<Bound>& next) const;
     [[nodiscard]] Endpoint bind(const FormatEndpoint& wanted, Prepared& prepared);
+    std::size_t change_curve(const Bound& before, const Bound& after, std::chrono::milliseconds grace);
+    std::size_t revoke(const Bound& bound);
 
     Reactor& reactor_;
     const std::size_t connections_max_;
     const MonitorHandler monitor_;
     std::vector<Line> lines_;
     std::vector<Bound> bound_;
+    std::uint64_t revoked_ = 0;
 };
 
 }  // namespace telegate

@@ -15,8 +15,8 @@ struct ReloadSource {
     std::function<Settings()> load = {};  // anew; throws SettingsError. Empty: there is nothing to reload from
     std::function<std::string(const Settings&)> hash = {};     // equal for equal settings; empty: none is shown
     std::function<std::string(const Settings&)> to_json = {};  // empty, or from_json is: no GET and PUT of settings
-    /// Files that settings name, such as tokens, read anew at each reload. Throws with the reason.
-    std::function<void()> reload_files = {};
+    /// Files that settings in force name, such as tokens, read anew at each reload. Throws with the reason.
+    std::function<void(const Settings&)> reload_files = {};
     /// Throws SettingsError, whose keys are JSON pointers.
     std::function<Settings(std::string_view text)> from_json = {};
 };

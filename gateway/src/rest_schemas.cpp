@@ -85,7 +85,7 @@ constexpr std::string_view schemas = R"json({
 "Subscriber": {
   "type": "object",
   "required": ["id", "endpoint", "format", "peer", "subscriptions", "subscriptions_count", "matched", "sent", "dropped",
-    "pending", "balanced", "backlog_bytes", "received", "zmtp", "mechanism", "silent_ms", "round_trip_s"],
+    "pending", "balanced", "backlog_bytes", "received", "zmtp", "mechanism", "curve_key", "silent_ms", "round_trip_s"],
   "properties": {
     "id": {"type": ["string", "integer"]},
     "endpoint": {"type": "string"},
@@ -102,6 +102,7 @@ constexpr std::string_view schemas = R"json({
     "received": {"$ref": "#/components/schemas/Count"},
     "zmtp": {"type": "string"},
     "mechanism": {"enum": ["NULL", "CURVE"]},
+    "curve_key": {"type": ["string", "null"]},
     "silent_ms": {"type": "integer"},
     "round_trip_s": {"type": ["number", "null"]}
   }
@@ -228,8 +229,20 @@ constexpr std::string_view schemas = R"json({
     },
     "transport": {
       "type": "object",
-      "required": ["endpoints", "subscribers"],
-      "properties": {"subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}}
+      "required": ["endpoints", "security", "subscribers_revoked", "subscribers"],
+      "properties": {
+        "security": {"type": "array", "items": {
+          "type": "object",
+          "required": ["mechanism"],
+          "properties": {
+            "mechanism": {"enum": ["NULL", "CURVE"]},
+            "public_key": {"type": "string"},
+            "clients": {"type": ["integer", "null"], "minimum": 0}
+          }
+        }},
+        "subscribers_revoked": {"$ref": "#/components/schemas/Count"},
+        "subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}
+      }
     },
     "rest": {"type": "object"},
     "channels": {"type": "object", "required": ["refused", "last"]}

@@ -23,6 +23,8 @@ enum class GatewayState : std::uint8_t { starting, running, stopping };
 struct EndpointStatus {
     std::string endpoint;  // as bound
     PayloadFormat format = PayloadFormat::json;
+    std::string curve_key = {};               // its public key in Z85; "" without CURVE
+    std::optional<std::size_t> clients = {};  // with CURVE: how many keys are let in; nullopt: any
 };
 
 /// Its `id` counts the subscribers of its format.
@@ -62,7 +64,8 @@ struct StatusSnapshot {
     std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;
     std::vector<SubscriberStatus> subscribers;
-    PublisherTotals publisher;  // of all formats together
+    std::uint64_t subscribers_revoked = 0;  // closed because their keys were let in no more
+    PublisherTotals publisher;              // of all formats together
 
     std::vector<ChannelStatus> channels;  // those that have had a sample and are still there, in order of appearance
     std::uint64_t channels_refused = 0;

@@ -61,16 +61,28 @@ Json books_json(const StatusSnapshot& snapshot) {
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
 }
 
+Json security_json(const EndpointStatus& endpoint) {
+    if (endpoint.curve_key.empty()) {
+        return {{"mechanism", "NULL"}};
+    }
+    return {{"mechanism", "CURVE"},
+            {"public_key", endpoint.curve_key},
+            {"clients", endpoint.clients ? Json(*endpoint.clients) : Json(nullptr)}};
+}
+
 Json transport_json(const StatusSnapshot& snapshot) {
     const PublisherTotals& totals = snapshot.publisher;
     Json endpoints = Json::array();
     Json formats = Json::array();
+    Json security = Json::array();
     for (const EndpointStatus& endpoint : snapshot.endpoints) {
         endpoints.push_back(endpoint.endpoint);
         formats.push_back(to_string(endpoint.format));
+        security.push_back(security_json(endpoint));
     }
     Json json{{"endpoints", std::move(endpoints)},
               {"formats", std::move(formats)},
+              {"security", std::move(security)},
               {"messages", totals.messages},
               {"connections_accepted", totals.connections_accepted},
               {"connections_refused", totals.connections_refused},
@@ -78,6 +90,7 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"handshakes_failed", totals.handshakes_failed},
               {"violations", totals.violations},
               {"silences", totals.silences},
+              {"subscribers_revoked", snapshot.subscribers_revoked},
               {"subscriptions", totals.subscriptions},
               {"subscriptions_refused", totals.subscriptions_refused},
               {"received", totals.received}};

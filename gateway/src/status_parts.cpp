@@ -121,6 +121,7 @@ nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
     json["received"] = subscriber.received;
     json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
     json["mechanism"] = subscriber.mechanism;
+    json["curve_key"] = subscriber.curve_key.empty() ? Json(nullptr) : Json(subscriber.curve_key);
     json["silent_ms"] = subscriber.silent.count();
     json["round_trip_s"] = subscriber.round_trip ? Json(to_seconds(*subscriber.round_trip)) : Json(nullptr);
     return json;

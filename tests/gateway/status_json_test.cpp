@@ -73,7 +73,8 @@ SubscriberStatus full_subscriber() {
     subscriber.backlog_bytes = 300;
     subscriber.received = 2;
     subscriber.zmtp_minor = 1;
-    subscriber.mechanism = "NULL";
+    subscriber.mechanism = "CURVE";
+    subscriber.curve_key = "ITS KEY";
     subscriber.silent = 1'200ms;
     subscriber.round_trip = 250us;
     return subscriber;
@@ -112,10 +113,11 @@ StatusSnapshot full_snapshot() {
     snapshot.devices = {DeviceStatus{"host", DeviceState::measuring, 1'000ms, 20, 5, 0, 1, "", 10us, 20us, 30us},
                         DeviceStatus{"boiler", DeviceState::error, 100ms, 6, 50, 3, 2, "no reply", 0ns, 0ns, 0ns}};
     snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
-    snapshot.endpoints = {{"tcp://127.0.0.1:5556", PayloadFormat::cbor},
+    snapshot.endpoints = {{"tcp://127.0.0.1:5556", PayloadFormat::cbor, "KEY", 2},
                           {"ipc:///run/telegate/pub.sock", PayloadFormat::record}};
     snapshot.rest_endpoint = "127.0.0.1:8080";
     snapshot.subscribers = {full_subscriber()};
+    snapshot.subscribers_revoked = 6;
     snapshot.publisher = full_totals();
     snapshot.channels = {channel_of(12.5)};
     snapshot.channels_refused = 8;
@@ -248,8 +250,9 @@ TEST_CASE("the status shows the endpoints and what passed through them", "[gatew
     CHECK(
         transport ==
         json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],"formats":["cbor","record"],
+        "security":[{"mechanism":"CURVE","public_key":"KEY","clients":2},{"mechanism":"NULL"}],
         "messages":100,"connections_accepted":4,"connections_refused":1,"accept_errors":6,"handshakes_failed":2,
-        "violations":9,"silences":8,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
+        "violations":9,"silences":8,"subscribers_revoked":6,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
 }
 
 TEST_CASE("the status shows each subscriber", "[gateway][status]") {
@@ -258,7 +261,7 @@ TEST_CASE("the status shows each subscriber", "[gateway][status]") {
         json::parse(
             R"([{"id":3,"endpoint":"tcp://127.0.0.1:5556","format":"cbor","peer":"127.0.0.1:50312","subscriptions":["host/"],
         "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,"backlog_bytes":300,
-        "received":2,"zmtp":"3.1","mechanism":"NULL","silent_ms":1200,"round_trip_s":0.00025}])"));
+        "received":2,"zmtp":"3.1","mechanism":"CURVE","curve_key":"ITS KEY","silent_ms":1200,"round_trip_s":0.00025}])"));
 }
 
 TEST_CASE("a subscriber that no PING has come back from has no round trip", "[gateway][status]") {

@@ -13,14 +13,15 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace telegate::test {
 
 /// A whole gateway in this process, from settings text. Ports are free ones.
 struct GatewayFixture {
     explicit GatewayFixture(const std::string& ini) : GatewayFixture(parse_settings(ini, "test.ini")) {}
-    explicit GatewayFixture(const Settings& settings)
-        : log("off"), gateway(std::make_unique<Gateway>(settings, make_plan(settings), log)) {
+    explicit GatewayFixture(const Settings& settings, ReloadSource source = {})
+        : log("off"), gateway(std::make_unique<Gateway>(settings, make_plan(settings), log, std::move(source))) {
         gateway->start();
     }
 

@@ -55,6 +55,9 @@ struct PublishSettings {
     SettingsPlace place;
     std::string endpoint;
     std::string format = "json";
+    std::string curve_secret_key_file;                         // "": no encryption
+    std::string curve_clients_dir;                             // "*": any client
+    std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys that are given
 };
 
 /// Who reaches the REST server, and how they show who they are. "" for what is not used.

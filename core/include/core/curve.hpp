@@ -54,6 +54,7 @@ class CurveClients {
     void reload();
     [[nodiscard]] bool allows(const CurveKey& key) const;
     [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] bool has_same_keys(const CurveClients& other) const;
 
   private:
     struct State;

@@ -68,9 +68,17 @@ class Publisher {
 
     /// Listens, and returns the endpoint as bound (with the real port).
     Endpoint bind(const Endpoint& endpoint);
+    /// The same with a mechanism of its own for who comes in there, in place of the socket's. Over inproc there is
+    /// none, and CURVE is std::invalid_argument.
+    Endpoint bind(const Endpoint& endpoint, Security security);
     /// The same on a socket that somebody else has bound to `endpoint` and listens on, such as a service manager. The
     /// descriptor is taken over, also when this throws: when it is no such socket.
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
+    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, Security security);
+    /// Another mechanism, other keys or other clients for who comes in at the endpoint as bound from now on.
+    /// Subscribers stay. What is in its handshake there is closed, since that began under the other rules, and may come
+    /// again; with io_threads one may finish it a little later, before the next subscribers(). Whether it was bound.
+    bool set_security(const Endpoint& endpoint, Security security);
     /// Throws std::system_error for an endpoint that can never be connected; otherwise tries until disconnect().
     void connect(const Endpoint& endpoint);
     /// Stops listening at the endpoint as bound; its subscribers stay. Whether it was bound.
@@ -81,8 +89,8 @@ class Publisher {
     /// Closes what connect() made. Whether there was any.
     bool disconnect(const Endpoint& endpoint);
     /// Closes the connection of one subscriber, by PeerStatus::id; what waits for it is dropped, counted, and it may
-    /// come again. Whether there was one. With io_threads it may end a little later.
-    bool close_peer(std::uint64_t id);
+    /// come again. Whether there was one. With io_threads it may end a little later. `why` is for the monitor.
+    bool close_peer(std::uint64_t id, std::string_view why = "closed on request");
     /// As bound.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/curve.hpp"
 #include "transport/stream.hpp"
 
 #include <cstddef>
@@ -18,6 +19,7 @@ namespace telegate {
 struct Handover {
     std::unique_ptr<Stream> stream;
     std::string endpoint;
+    std::shared_ptr<const Security> security;  // of the endpoint; null: the socket's
     std::uint64_t id = 0;
     std::uint64_t displaced = 0;  // the handshake there that gives way to it; 0: none
     bool must_displace = false;   // or else there is no place

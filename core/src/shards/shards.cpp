@@ -245,19 +245,27 @@ void Shards::remove(std::uint64_t id) {
     remote_.remove(id);
 }
 
-bool Shards::close_peer(std::uint64_t id) {
+bool Shards::close_peer(std::uint64_t id, std::string_view why) {
     const RemoteSession* const remote = remote_.find(id);
     if (remote == nullptr) {
         return false;
     }
     lanes_[remote->shard]->flush();
-    branches_[remote->shard].shard->post([id](Shard& shard) {
+    branches_[remote->shard].shard->post([id, why = std::string(why)](Shard& shard) {
         shard.catch_up();
         if (Session* const session = shard.peers().find(id)) {
-            session->close("closed on request");
+            session->close(why);
         }
     });
     return true;
+}
+
+/// What was handed over before is there by then.
+void Shards::close_handshakes(const std::string& endpoint, std::string_view why) {
+    for (Branch& branch : branches_) {
+        branch.shard->post(
+            [endpoint, why = std::string(why)](Shard& shard) { shard.peers().close_handshakes(endpoint, why); });
+    }
 }
 
 /// All are asked at the same time, and have applied before what was published.

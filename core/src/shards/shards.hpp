@@ -58,8 +58,10 @@ class Shards {
     void close(std::chrono::milliseconds grace);
 
     /// Has a session closed by its thread, after what it was told before. Whether there is one.
-    bool close_peer(std::uint64_t id);
-    /// The same for the sessions that came in at one endpoint, as PeerTable::close_accepted() does.
+    bool close_peer(std::uint64_t id, std::string_view why);
+    /// As PeerTable's, on each thread.
+    void close_handshakes(const std::string& endpoint, std::string_view why);
+    /// As close_peer() for the sessions that came in at one endpoint, as PeerTable::close_accepted() does.
     void close_accepted(const std::string& endpoint, std::chrono::milliseconds grace);
 
     /// These ask each thread and wait for its answer; the threads never wait.

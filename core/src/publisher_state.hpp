@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/publisher.hpp"
+#include "peer_table.hpp"
+#include "publish_log.hpp"
+#include "shards/shards.hpp"
+#include "subscription_index.hpp"
+#include "subscription_reader.hpp"
+#include "topic_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace telegate {
+
+/// The inside of Publisher: publisher.cpp has what its user asks for, publisher_state.cpp who comes, goes and reads
+/// what.
+/// Threads, Limits, Failure: as Publisher.
+struct Publisher::State {
+    /// Here, or on another thread: then it is known by its id, and by where it is.
+    struct Subscriber {
+        Session* session = nullptr;
+        const RemoteSession* remote = nullptr;
+        std::uint64_t id = 0;
+    };
+
+    State(Reactor& reactor, PublisherOptions options_in);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    [[nodiscard]] SessionEvents events();
+    [[nodiscard]] RemoteEvents remote_events();
+    void opened(const Subscriber& subscriber);
+    void ended(std::uint64_t id);
+    void change(std::uint64_t id, const zmtp::Subscription& subscription);
+    void subscribe(SubscriberKey key, std::string_view prefix);
+    void cancel(SubscriberKey key, std::string_view prefix);
+    void tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix);
+
+    void make_stale(std::string_view prefix) noexcept;
+    Topic& freshen(Topic& topic) {
+        if (!topics.is_fresh(topic)) {
+            find_readers(topic);
+        }
+        return topic;
+    }
+    [[gnu::noinline]] void find_readers(Topic& topic);
+    void add_remote_readers(ReaderSet& readers);
+    /// Out of line, so that Publisher::send() stays short.
+    [[gnu::noinline]] void send(Topic& topic, std::string_view payload);
+
+    const PublisherOptions options;
+    Tail tail;  // outlives the sessions, whose outboxes look at it
+    RemoteSessions remote;
+    SubscriptionReader reader;
+    PeerTable peers;
+    PublishLog log;
+    SubscriptionIndex index;
+    std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
+    std::vector<Subscriber> subscribers_by_key;
+    std::unique_ptr<Shards> shards;  // null with one thread
+    TopicTable topics;               // whose readers refer to lanes
+    std::vector<SubscriberKey> found;
+    std::vector<std::vector<LaneReader>> found_remote;  // by shard
+    std::uint64_t subscriptions_refused = 0;
+};
+
+}  // namespace telegate

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "config/load.hpp"
+#include "core/curve.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// Reads the files that one section [publish] names. Null when it names none, or with problems, which are added with
+/// their places.
+[[nodiscard]] std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings,
+                                                            std::vector<SettingsProblem>& problems);
+
+struct NamedCurve {
+    std::string name;  // of the section
+    std::shared_ptr<const CurveServer> curve;
+};
+
+/// Those of all sections. Throws SettingsError with every problem.
+[[nodiscard]] std::vector<NamedCurve> read_curves(const Settings& settings);
+
+/// For Publisher; null is the mechanism NULL.
+[[nodiscard]] Security to_security(const std::shared_ptr<const CurveServer>& curve);
+
+/// Whether clients find the same key and the same ones are let in.
+[[nodiscard]] bool is_same(const std::shared_ptr<const CurveServer>& a, const std::shared_ptr<const CurveServer>& b);
+
+}  // namespace telegate

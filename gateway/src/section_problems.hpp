@@ -1,0 +1,38 @@
+#pragma once
+
+#include "config/load.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// The problems of one section that only show when its values are used, each with the place of its key.
+/// Threads: one. Limits: none. Failure: none.
+class SectionProblems {
+  public:
+    using Places = std::map<std::string, SettingsPlace, std::less<>>;
+
+    /// `otherwise` is for keys that are not given.
+    SectionProblems(const Places& places, SettingsPlace otherwise, std::vector<SettingsProblem>& problems)
+        : places_(places), otherwise_(std::move(otherwise)), problems_(problems), before_(problems.size()) {}
+
+    void add(std::string_view key, std::string what) {
+        const auto found = places_.find(key);
+        const SettingsPlace& place = found == places_.end() ? otherwise_ : found->second;
+        problems_.push_back({place.file, place.line, std::string(key), std::move(what)});
+    }
+    [[nodiscard]] bool any() const noexcept { return problems_.size() > before_; }
+
+  private:
+    const Places& places_;
+    const SettingsPlace otherwise_;
+    std::vector<SettingsProblem>& problems_;
+    const std::size_t before_;
+};
+
+}  // namespace telegate

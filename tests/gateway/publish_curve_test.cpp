@@ -1,0 +1,115 @@
+#include "publish_curve.hpp"
+
+#include "plan.hpp"
+#include "support/catch.hpp"
+#include "support/curve_files.hpp"
+
+#include <sys/stat.h>
+
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+const std::string endpoint = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n";
+
+/// The problems of an endpoint with these settings, which begin in line 3.
+std::string problem_of(const std::string& settings) {
+    try {
+        (void)make_plan(parse_settings(endpoint + settings, "test.ini"));
+    } catch (const SettingsError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+std::shared_ptr<const CurveServer> planned(const std::string& settings) {
+    return make_plan(parse_settings(endpoint + settings, "test.ini")).publish.at(0).curve;
+}
+
+}  // namespace
+
+TEST_CASE("an endpoint without a key file speaks in plain", "[gateway][plan][curve]") {
+    CHECK(planned("") == nullptr);
+    CHECK(planned("curve_secret_key_file =\ncurve_clients_dir =\n") == nullptr);
+    CHECK(std::holds_alternative<std::monostate>(to_security(nullptr)));
+}
+
+TEST_CASE("an endpoint has the key of its file and the clients of its folder", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    const auto curve = planned(files.settings());
+    REQUIRE(curve != nullptr);
+    CHECK(curve->keys.public_key == files.server.public_key);
+    REQUIRE(curve->clients != nullptr);
+    CHECK(curve->clients->allows(files.anna.public_key));
+    const auto open = planned(files.key_setting() + "curve_clients_dir = *\n");
+    REQUIRE(open != nullptr);
+    CHECK(open->clients == nullptr);
+}
+
+TEST_CASE("half of the settings of CURVE is a problem", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    CHECK_THAT(problem_of(files.key_setting()),
+               Catch::StartsWith("test.ini:3: curve_secret_key_file: needs curve_clients_dir, allowed: "));
+    CHECK(problem_of("curve_clients_dir = *\n") ==
+          "test.ini:3: curve_clients_dir: \"*\" stands without curve_secret_key_file, allowed: both, or none");
+}
+
+TEST_CASE("a secret key file that cannot be used is named with its line", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    const std::string start = "test.ini:3: curve_secret_key_file: " + files.secret + ": ";
+    ::chmod(files.secret.c_str(), 0640);
+    CHECK(problem_of(files.settings()) == start + "mode 0640; a secret key must have 0600 or 0400");
+    write_private(files.folder, "server.secret", "no key");
+    CHECK_THAT(problem_of(files.settings()), Catch::StartsWith(start + "not a key"));
+    std::filesystem::remove(files.secret);
+    CHECK(problem_of(files.settings()) == start + "No such file or directory");
+}
+
+TEST_CASE("a folder of clients that cannot be used is named with its line", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    const std::string start = "test.ini:4: curve_clients_dir: " + files.clients;
+    write_private(files.folder, "clients/bad.public", "no key");
+    CHECK_THAT(problem_of(files.settings()), Catch::StartsWith(start + "/bad.public: not a key"));
+    files.shut_out("bad");
+    files.shut_out("anna");
+    CHECK_THAT(problem_of(files.settings()), Catch::StartsWith(start + ": has no key"));
+    std::filesystem::remove(files.clients);
+    CHECK(problem_of(files.settings()) == start + ": No such file or directory");
+}
+
+TEST_CASE("all problems of all endpoints come at once", "[gateway][plan][curve]") {
+    const std::string problems = problem_of(
+        "curve_secret_key_file = /nowhere/a\ncurve_clients_dir = /nowhere/b\n[publish \"c\"]\nendpoint = tcp://x\n"
+        "curve_clients_dir = /nowhere/c\n");
+    for (const char* part : {"test.ini:3: curve_secret_key_file: /nowhere/a: ", "test.ini:4: curve_clients_dir: ",
+                             "test.ini:6: endpoint: ", "test.ini:7: curve_clients_dir: \"/nowhere/c\""}) {
+        CHECK_THAT(problems, Catch::Contains(part));
+    }
+}
+
+TEST_CASE("there is no CURVE within the process", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    Settings settings = parse_settings(endpoint + files.settings(), "test.ini");
+    settings.publish.at(0).endpoint = "inproc://inside";
+    CHECK_THROWS_WITH(make_plan(settings),
+                      "test.ini:3: curve_secret_key_file: \"inproc://inside\" never leaves the "
+                      "process, allowed: nothing");
+}
+
+TEST_CASE("keys are the same when server and clients are", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    const auto before = planned(files.settings());
+    CHECK(is_same(nullptr, nullptr));
+    CHECK(is_same(before, planned(files.settings())));
+    CHECK_FALSE(is_same(before, nullptr));
+    CHECK_FALSE(is_same(before, planned(files.key_setting() + "curve_clients_dir = *\n")));
+    files.let_in("bert", make_curve_key_pair());
+    CHECK_FALSE(is_same(before, planned(files.settings())));
+    files.shut_out("bert");
+    CHECK(is_same(before, planned(files.settings())));
+    files.write_server(make_curve_key_pair());
+    CHECK_FALSE(is_same(before, planned(files.settings())));
+}
