@@ -70,7 +70,7 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
 
 ReloadSource Gateway::with_credentials(ReloadSource source) {
     source.reload_files = [this] {
-        rest_.reload_credentials();
+        return rest_.reload_credentials();
     };
     return source;
 }
@@ -97,7 +97,10 @@ RestHandlers Gateway::rest_handlers() {
         return close_subscriber(format, id);
     };
     handlers.log_change = [this](const std::string& line) {
-        log_.info(line);
+        log_.info_each(line);
+    };
+    handlers.log_refused = [this](std::string_view who, const std::string& line) {
+        log_.info_limited("rest change refused " + std::string(who), line);
     };
     handlers.sample_text = &sample_text_;
     handlers.history = &history_;
@@ -209,8 +212,8 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
     }
     const auto result = sampling_thread_.run_command(*id, what, answer_time_max);
     if (result) {
-        log_.info("device command device=" + std::string(device) + " state=" + std::string(to_string(result->state)) +
-                  " possible=" + (result->possible ? "true" : "false"));
+        log_.info_each("device command device=" + std::string(device) + " state=" +
+                       std::string(to_string(result->state)) + " possible=" + (result->possible ? "true" : "false"));
     }
     return result;
 }
@@ -247,6 +250,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.rest_endpoint = rest_url();
     snapshot.subscribers = publishers_.subscribers();
     snapshot.publisher = publishers_.totals();
+    snapshot.formats = publishers_.totals_by_format();
     take_channels(snapshot);
     return snapshot;
 }

@@ -81,6 +81,8 @@ class Gateway {
     /// As bound, in the order of the settings. Threads: the main one before start(), later the reactor's.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
+    /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
+    [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
     [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }

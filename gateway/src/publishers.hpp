@@ -48,6 +48,7 @@ class Publishers {
     /// Those of one format after those of another.
     [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
+    [[nodiscard]] std::vector<FormatTotals> totals_by_format() const;
 
     /// As Publisher::close_peer(), by the number of SubscriberStatus.
     bool close_peer(PayloadFormat format, std::uint64_t id);

@@ -2,6 +2,7 @@
 
 #include "config/settings.hpp"
 #include "config/settings_sources.hpp"
+#include "reload_report.hpp"
 
 #include <functional>
 #include <string>
@@ -15,8 +16,8 @@ struct ReloadSource {
     std::function<Settings()> load = {};  // anew; throws SettingsError. Empty: there is nothing to reload from
     std::function<std::string(const Settings&)> hash = {};     // equal for equal settings; empty: none is shown
     std::function<std::string(const Settings&)> to_json = {};  // empty, or from_json is: no GET and PUT of settings
-    /// Files that settings name, such as tokens, read anew at each reload. Throws with the reason.
-    std::function<void()> reload_files = {};
+    /// Files that settings name, such as tokens, read anew at each reload. Throws std::runtime_error with the reason.
+    std::function<CredentialsRead()> reload_files = {};
     /// Throws SettingsError, whose keys are JSON pointers.
     std::function<Settings(std::string_view text)> from_json = {};
 };

@@ -7,6 +7,7 @@
 #include "signals.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace telegate {
@@ -32,6 +33,7 @@ class Service {
     /// Gives a sign of life when one is due and deserved; returns when to look again, in ms, -1 for never.
     [[nodiscard]] int look_after(ServiceNotify& notify);
     [[nodiscard]] std::string running_text() const;
+    [[nodiscard]] std::optional<ReloadStatus> last_reload() const;
 
     Gateway& gateway_;
     Signals& signals_;
