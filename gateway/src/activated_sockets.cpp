@@ -1,5 +1,6 @@
 #include "activated_sockets.hpp"
 
+#include "log_value.hpp"
 #include "taken_variable.hpp"
 
 #include <fcntl.h>
@@ -45,8 +46,8 @@ ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
         }
         std::string name = take_name(names);
         if (!is_socket(descriptor)) {
-            log_.warn("descriptor handed over that is no socket name=\"" + name +
-                      "\" descriptor=" + std::to_string(descriptor));
+            log_.warn("descriptor handed over that is no socket name=" + log_quoted(name) +
+                      " descriptor=" + std::to_string(descriptor));
             continue;
         }
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
@@ -56,8 +57,8 @@ ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
 
 ActivatedSockets::~ActivatedSockets() {
     for (const Socket& socket : sockets_) {
-        log_.warn("socket closed that nothing here is called after name=\"" + socket.name +
-                  "\" descriptor=" + std::to_string(socket.descriptor));
+        log_.warn("socket closed that nothing here is called after name=" + log_quoted(socket.name) +
+                  " descriptor=" + std::to_string(socket.descriptor));
         ::close(socket.descriptor);
     }
 }

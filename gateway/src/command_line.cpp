@@ -25,6 +25,7 @@ std::string footer() {
                "  69  an address or the log file cannot be had, for example because the address is taken\n"
                "  70  an internal error\n"
                "  71  the system is out of something, such as descriptors\n"
+               "  74  what was asked for cannot be written to stdout\n"
                "  77  the system does not permit it to this user\n"
                "  78  the settings have problems; each is shown as file:line: key: ...\n\n"
                "Example:\n  ") +
@@ -45,6 +46,14 @@ std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     std::reverse(arguments.begin(), arguments.end());
     return arguments;
+}
+
+/// CLI11 has a notation of its own for an option that may have a value.
+std::string help_text(const CLI::App& app) {
+    constexpr std::string_view own = "--print-config{text}   ";
+    std::string text = app.help();
+    const std::size_t at = text.find(own);
+    return at == std::string::npos ? text : text.replace(at, own.size(), "--print-config[=FORMAT]");
 }
 
 /// What CLI11 fills.
@@ -75,8 +84,10 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
     app.add_flag("--check,--test", options.check, "Check the settings as a start would and leave");
-    app.add_flag("--print-config{text}", options.print,
-                 "Print every setting with where it was given and leave; =ini: as a file with explanations; =json");
+    app.add_flag(
+        "--print-config{text}", options.print,
+        "Print every setting with where it was given and leave; FORMAT is text, ini (a file with explanations) "
+        "or json");
     app.add_option("--output", options.output, "How --check and --print-config answer: text or json")
         ->type_name("FORMAT");
 }
@@ -127,7 +138,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv, const ch
     try {
         app.parse(reversed_arguments(argc, argv));
     } catch (const CLI::CallForHelp&) {
-        return leave(exit_code::ok, app.help());
+        return leave(exit_code::ok, help_text(app));
     } catch (const CLI::CallForVersion&) {
         return leave(exit_code::ok, app.version());
     } catch (const CLI::ParseError& error) {

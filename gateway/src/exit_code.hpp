@@ -13,6 +13,7 @@ inline constexpr int no_input = 66;     // a file of settings cannot be read
 inline constexpr int unavailable = 69;  // an address is taken or not ours
 inline constexpr int internal = 70;
 inline constexpr int os_error = 71;       // the system is out of something
+inline constexpr int io_error = 74;       // what was asked for cannot be written to stdout
 inline constexpr int not_permitted = 77;  // by the system, for this user
 inline constexpr int config = 78;
 

@@ -1,6 +1,7 @@
 #include "gateway.hpp"
 
 #include "descriptor_limit.hpp"
+#include "log_value.hpp"
 #include "run_on.hpp"
 #include "schedule_refusals.hpp"
 #include "state_text.hpp"
@@ -71,24 +72,29 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
 ReloadSource Gateway::with_credentials(ReloadSource source) {
     source.reload_files = [this](const Settings& settings) {
         const std::vector<NamedCurve> curves = read_curves(settings);  // first: when it throws, nothing has changed
-        rest_.reload_credentials();
-        renew(curves);
+        const CredentialsRead rest = rest_.reload_credentials();
+        return std::max(rest, renew(curves));
     };
     return source;
 }
 
-void Gateway::renew(const std::vector<NamedCurve>& curves) {
-    const auto done = ask_io<bool>([&] {
+CredentialsRead Gateway::renew(const std::vector<NamedCurve>& curves) {
+    const auto read = ask_io<CredentialsRead>([&] {
+        CredentialsRead result = CredentialsRead::none;
         for (const NamedCurve& each : curves) {
+            result = std::max(result, each.curve != nullptr ? CredentialsRead::same : CredentialsRead::none);
             if (const auto closed = publishers_.renew(each)) {
-                log_.info("curve keys changed publish=" + each.name + " subscribers_closed=" + std::to_string(*closed));
+                result = CredentialsRead::changed;
+                log_.info_each("curve keys changed publish=" + log_value(each.name) +
+                               " subscribers_closed=" + std::to_string(*closed));
             }
         }
-        return true;
+        return result;
     });
-    if (!done) {
-        throw std::runtime_error("the io thread did not answer in time, CURVE keys are as they were");
+    if (!read) {
+        throw LateAnswer("the io thread did not answer in time, CURVE keys are as they were");
     }
+    return *read;
 }
 
 RestHandlers Gateway::rest_handlers() {
@@ -113,7 +119,10 @@ RestHandlers Gateway::rest_handlers() {
         return close_subscriber(format, id);
     };
     handlers.log_change = [this](const std::string& line) {
-        log_.info(line);
+        log_.info_each(line);
+    };
+    handlers.log_refused = [this](std::string_view who, const std::string& line) {
+        log_.info_limited("rest change refused " + std::string(who), line);
     };
     handlers.sample_text = &sample_text_;
     handlers.history = &history_;
@@ -226,8 +235,8 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
     }
     const auto result = sampling_thread_.run_command(*id, what, answer_time_max);
     if (result) {
-        log_.info("device command device=" + std::string(device) + " state=" + std::string(to_string(result->state)) +
-                  " possible=" + (result->possible ? "true" : "false"));
+        log_.info_each("device command device=" + std::string(device) + " state=" +
+                       std::string(to_string(result->state)) + " possible=" + (result->possible ? "true" : "false"));
     }
     return result;
 }
@@ -269,6 +278,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.subscribers = publishers_.subscribers();
     snapshot.subscribers_revoked = publishers_.revoked();
     snapshot.publisher = publishers_.totals();
+    snapshot.formats = publishers_.totals_by_format();
     take_channels(snapshot);
     return snapshot;
 }

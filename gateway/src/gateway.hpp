@@ -81,6 +81,8 @@ class Gateway {
     /// As bound, in the order of the settings. Threads: the main one before start(), later the reactor's.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
+    /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
+    [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
     [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
@@ -90,7 +92,7 @@ class Gateway {
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
-    void renew(const std::vector<NamedCurve>& curves);
+    CredentialsRead renew(const std::vector<NamedCurve>& curves);
     /// What the io thread answers to a question. nullopt: not in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);

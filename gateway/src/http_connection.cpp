@@ -25,6 +25,15 @@ std::size_t head_bytes(std::string_view in) {
     return std::string_view::npos;
 }
 
+// The path in the request line at the front of `in`; "" when the line is not complete, or asks for something else.
+std::string_view path_asked_for(std::string_view in) {
+    const std::string_view line = in.substr(0, std::min(in.find('\n'), in.size()));
+    const std::size_t begin = line.find(' ') + 1;
+    const std::size_t end = line.find_first_of(" ?", begin);
+    const bool known = line.size() < in.size() && begin > 0 && end != std::string_view::npos && line[begin] == '/';
+    return known ? line.substr(begin, end - begin) : std::string_view();
+}
+
 }  // namespace
 
 HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpBudget& budget, MonoTime now)
@@ -185,12 +194,12 @@ bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t he
     budget_.give_body(std::exchange(body_bytes_taken_, 0));
     wanted_bytes_ = 0;
     last_ = outcome.close;
-    in_.erase(0, head_bytes);
     body_bytes_left_ = outcome.body_bytes;
     start(Phase::response, turn.now);
     if (out_.stream) {
         begin_stream(turn.now);
     }
+    in_.erase(0, head_bytes);
     return true;
 }
 
@@ -248,8 +257,9 @@ void HttpConnection::wait_for_request(MonoTime now) {
     }
 }
 
+// While the request line is still in in_.
 void HttpConnection::refuse(int status, std::string detail) {
-    out_.bytes = refusal_bytes(status, std::move(detail));
+    out_.bytes = refusal_bytes(status, std::move(detail), std::string(path_asked_for(in_)));
     last_ = true;
 }
 

@@ -59,6 +59,8 @@ struct HttpResponse {
     std::shared_ptr<const std::string> shared_body = nullptr;
     /// When there is one, the body is what it gives, for as long as the client stays.
     StreamPull stream = nullptr;
+    /// What a change has done, as " key=value ...", for its line in the log.
+    std::string log_note = {};
 };
 
 }  // namespace telegate

@@ -74,8 +74,8 @@ void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& re
     }
 }
 
-std::string refusal_bytes(int status, std::string detail) {
-    HttpResponse problem = problem_response({status, std::move(detail), ""});
+std::string refusal_bytes(int status, std::string detail, std::string instance) {
+    HttpResponse problem = problem_response({status, std::move(detail), std::move(instance)});
     if (status == 503) {
         problem.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
     }

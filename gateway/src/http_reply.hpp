@@ -26,7 +26,8 @@ struct ReplyFrame {
 /// Threads: any, each with a `reply` of its own. Failure: std::bad_alloc.
 void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& reply);
 
-/// The bytes of a refusal to a request that is not handed to anybody, closing the connection. Threads: any.
-[[nodiscard]] std::string refusal_bytes(int status, std::string detail);
+/// The bytes of a refusal to a request that is not handed to anybody, closing the connection. `instance`: the path that
+/// was asked for; "" when it is not known. Threads: any.
+[[nodiscard]] std::string refusal_bytes(int status, std::string detail, std::string instance);
 
 }  // namespace telegate

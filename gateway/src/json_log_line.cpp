@@ -35,12 +35,34 @@ Json to_value(std::string_view text) {
     return is_whole_number(text) ? Json(std::stoll(std::string(text))) : Json(text);
 }
 
+/// Where the quote is that closes a value which goes on at `from`; one after a backslash does not.
+std::size_t find_closing(std::string_view text, std::size_t from) {
+    while (from < text.size() && text[from] != '"') {
+        from += text[from] == '\\' ? 2U : 1U;
+    }
+    return from < text.size() ? from : std::string_view::npos;
+}
+
+/// What log_quoted() has put between its quotes.
+std::string without_escapes(std::string_view value) {
+    std::string text;
+    for (std::size_t at = 0; at < value.size(); ++at) {
+        if (value[at] != '\\' || at + 1 == value.size()) {
+            text += value[at];
+            continue;
+        }
+        ++at;
+        text += value[at] == '"' ? "\"" : std::string(value.substr(at - 1, 2));
+    }
+    return text;
+}
+
 /// The text up to the next space, or up to the closing quote of a value in quotes.
 std::string_view take_word(std::string_view& text) {
     const std::size_t opening = text.find("=\"");
     std::size_t end = text.find(' ');
     if (opening < end && is_key(text.substr(0, opening))) {
-        const std::size_t closing = text.find('"', opening + 2);
+        const std::size_t closing = find_closing(text, opening + 2);
         end = closing == std::string_view::npos ? closing : text.find(' ', closing);
     }
     const std::string_view word = text.substr(0, end);
@@ -73,7 +95,7 @@ void add_text(Json& line, std::string_view text) {
         }
         std::string_view value = word.substr(equals + 1);
         if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
-            add(members, std::string(word.substr(0, equals)), value.substr(1, value.size() - 2));
+            add(members, std::string(word.substr(0, equals)), without_escapes(value.substr(1, value.size() - 2)));
         } else {
             add(members, std::string(word.substr(0, equals)), to_value(value));
         }

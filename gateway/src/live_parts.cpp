@@ -41,7 +41,7 @@ std::string LiveParts::change(const Wanted& wanted) {
     parts_.queue.resize(planned.queue_capacity);
     parts_.queue.set_policy(planned.queue_policy);
     if (wanted.from.log_level != wanted.to.log_level) {  // otherwise it may be another one for a while
-        parts_.log_level.set(planned.log_level, std::nullopt);
+        parts_.log_level.set(planned.log_level, std::nullopt, "settings");
     }
     return endpoints == nullptr ? "" : publish(endpoints);
 }

@@ -1,6 +1,6 @@
 #include "live_settings.hpp"
 
-#include "readable_bytes.hpp"
+#include "log_value.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,13 +10,6 @@
 namespace telegate {
 namespace {
 
-/// As one word of a log line.
-std::string log_value(const std::string& value) {
-    const std::string readable = to_readable(value);
-    const bool is_word = !readable.empty() && readable.find_first_of(" \"=") == std::string::npos;
-    return is_word ? readable : '"' + readable + '"';
-}
-
 std::string change_line(const SettingChange& change, std::string_view who) {
     std::string line = "settings changed key=" + key_text(change);
     if (change.kind == SettingChange::Kind::changed) {
@@ -24,7 +17,7 @@ std::string change_line(const SettingChange& change, std::string_view who) {
     } else {
         line += " kind=" + std::string(to_string(change.kind));
     }
-    return line + " who=" + log_value(std::string(who));
+    return line + " who=" + log_value(who);
 }
 
 /// Those of the changes that only a start can make.
@@ -62,6 +55,15 @@ std::string_view to_string(ReloadOutcome outcome) noexcept {
         case ReloadOutcome::needs_restart: return "needs_restart";
         case ReloadOutcome::failed: return "failed";
         case ReloadOutcome::conflict: return "conflict";
+    }
+    return "";
+}
+
+std::string_view to_string(CredentialsRead read) noexcept {
+    switch (read) {
+        case CredentialsRead::none: return "none";
+        case CredentialsRead::same: return "same";
+        case CredentialsRead::changed: return "changed";
     }
     return "";
 }
@@ -116,10 +118,17 @@ void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) 
         return;
     }
     try {
-        source_.reload_files(settings);
-    } catch (const std::exception& error) {
+        report.credentials = source_.reload_files(settings);
+    } catch (const LateAnswer&) {
+        throw;
+    } catch (const SettingsError& error) {
         if (report.outcome == ReloadOutcome::unchanged) {
             throw;
+        }
+        report.problems.insert(report.problems.end(), error.problems().begin(), error.problems().end());
+    } catch (const std::runtime_error& error) {
+        if (report.outcome == ReloadOutcome::unchanged) {
+            report.outcome = ReloadOutcome::invalid;  // as when such a file is found beside other changes
         }
         report.problems.push_back({"", 0, "", error.what()});
     }
@@ -192,28 +201,31 @@ void LiveSettings::note(const ReloadReport& report, std::string_view who) {
     last.outcome = report.outcome;
     last.changes_count = report.changes.size();
     last.problem = report.problems.empty() ? "" : problem_text(report.problems.front());
+    last.problems_count = report.problems.size();
     const std::lock_guard lock(mutex_);
     status_.last_reload = std::move(last);
 }
 
 void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
-    const std::string by = " who=" + log_value(std::string(who));
+    const std::string by = " who=" + log_value(who);
     const bool is_good = report.outcome == ReloadOutcome::applied || report.outcome == ReloadOutcome::unchanged;
     if (report.outcome == ReloadOutcome::applied) {
         for (const SettingChange& change : report.changes) {
-            log_.info(change_line(change, who));
+            log_.info_each(change_line(change, who));
         }
     }
     const std::string line = "outcome=" + std::string(to_string(report.outcome)) +
                              " generation=" + std::to_string(report.generation) +
                              " changes=" + std::to_string(report.changes.size()) + by;
     if (is_good) {
-        log_.info("settings reloaded " + line);
+        const bool has_read = report.credentials != CredentialsRead::none;
+        log_.info_each("settings reloaded " + line +
+                       (has_read ? " credentials=" + std::string(to_string(report.credentials)) : ""));
     } else {
-        log_.error("settings not changed " + line);
+        log_.error_each("settings not changed " + line);
     }
     for (const SettingsProblem& problem : report.problems) {
-        log_.warn("settings problem=\"" + to_readable(problem_text(problem)) + '"' + by);
+        log_.warn_each("settings problem=" + log_quoted(problem_text(problem)) + by);
     }
 }
 

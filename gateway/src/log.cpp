@@ -2,6 +2,7 @@
 
 #include "json_log_line.hpp"
 #include "log_sink.hpp"
+#include "log_value.hpp"
 
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
@@ -88,6 +89,18 @@ void Log::error(std::string_view line) const {
     write(Level::err, line);
 }
 
+bool Log::info_each(std::string_view line) const {
+    return write_each(Level::info, line);
+}
+
+bool Log::warn_each(std::string_view line) const {
+    return write_each(Level::warn, line);
+}
+
+bool Log::error_each(std::string_view line) const {
+    return write_each(Level::err, line);
+}
+
 void Log::info_limited(std::string_view cause, const std::string& line) {
     if (const auto held_back = peers_.admit(cause)) {
         info(*held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
@@ -105,10 +118,11 @@ void Log::reopen() {
         return info("SIGUSR1: the log goes to stderr, there is no file to reopen");
     }
     if (const std::error_code error = output_->sink->reopen()) {
-        return warn("log file not reopened, the old one stays file=\"" + output_->file + "\" why=\"" + error.message() +
-                    '"');
+        warn_each("log file not reopened, the old one stays file=" + log_quoted(output_->file) +
+                  " why=" + log_quoted(error.message()));
+        return;
     }
-    info("log file reopened file=\"" + output_->file + '"');
+    info_each("log file reopened file=" + log_quoted(output_->file));
 }
 
 void Log::write(int level, std::string_view line) const {
@@ -119,6 +133,15 @@ void Log::write(int level, std::string_view line) const {
     for (const LogLine& each : repeated_.admit(level, line)) {
         output_->logger.log(static_cast<Level>(each.level), "{}", each.text);
     }
+}
+
+bool Log::write_each(int level, std::string_view line) const {
+    if (!output_->logger.should_log(static_cast<Level>(level))) {
+        return false;
+    }
+    const std::lock_guard lock(mutex_);
+    output_->logger.log(static_cast<Level>(level), "{}", line);
+    return true;
 }
 
 }  // namespace telegate

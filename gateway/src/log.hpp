@@ -21,7 +21,8 @@ struct LogOptions {
 
 /// The gateway's log: one line per event, time and level first, then words and key=value; or the same as JSON. Life
 /// cycle at info, a peer or device that misbehaves at warn, what a person must act on at error. Where the journal reads
-/// stderr, its priorities stand in front. A line that has been written within the last minute is only counted.
+/// stderr, its priorities stand in front. A line that has been written within the last minute is only counted,
+/// but for those of acts.
 ///
 /// Threads: any.
 /// Limits:  the limited kinds, see LogLimiter; what is remembered of repeated lines, see RepeatedLines.
@@ -42,6 +43,11 @@ class Log {
     void info(std::string_view line) const;
     void warn(std::string_view line) const;
     void error(std::string_view line) const;
+    /// For acts, what somebody has changed or asked for: each is written, also when the same was written just now.
+    /// Returns whether the level lets it through.
+    bool info_each(std::string_view line) const;
+    bool warn_each(std::string_view line) const;
+    bool error_each(std::string_view line) const;
     /// For what peers cause: at most peer_lines_max lines a minute for each cause.
     void info_limited(std::string_view cause, const std::string& line);
     /// The same cause again within a minute is only counted; the next line says how often.
@@ -55,6 +61,7 @@ class Log {
     static constexpr std::uint32_t peer_lines_max = 60;
 
     void write(int level, std::string_view line) const;
+    bool write_each(int level, std::string_view line) const;
 
     const SystemClock clock_;
     LogLimiter warnings_{clock_, 1};

@@ -1,11 +1,25 @@
 #include "log_level.hpp"
 
+#include "log_value.hpp"
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <utility>
 
 namespace telegate {
+namespace {
+
+std::string change_line(std::string_view from, std::string_view to,
+                        std::optional<std::chrono::milliseconds> revert_after) {
+    std::string line = "log level changed from=" + std::string(from) + " to=" + std::string(to);
+    if (revert_after) {
+        line += " for_s=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*revert_after).count());
+    }
+    return line;
+}
+
+}  // namespace
 
 struct LogLevel::Timer {
     explicit Timer(boost::asio::io_context& context) : timer(context) {}
@@ -26,8 +40,11 @@ LogLevelStatus LogLevel::status() const {
     return now_;
 }
 
-LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after) {
+LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
+                             std::string_view who) {
     const std::lock_guard lock(mutex_);
+    const std::string line = change_line(now_.level, level, revert_after) + " who=" + log_value(who);
+    const bool was_told = log_.info_each(line);
     now_ = {std::string(level), {}, 0};
     if (revert_after) {
         now_.reverts_to = settled_;
@@ -39,6 +56,9 @@ LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::
         reverts_at_ = MonoTime::max();  // a timer under way finds nothing to do
     }
     log_.set_level(level);
+    if (!was_told) {
+        log_.info_each(line);
+    }
     return now_;
 }
 
@@ -56,10 +76,14 @@ void LogLevel::revert_if_due() {
     if (clock_.mono_now() < reverts_at_) {
         return;
     }
+    const std::string line = "log level is back from=" + now_.level + " to=" + settled_;
+    const bool was_told = log_.info_each(line);
     now_ = {settled_, {}, 0};
     reverts_at_ = MonoTime::max();
     log_.set_level(settled_);
-    log_.info("log level is back to " + settled_);
+    if (!was_told) {
+        log_.info_each(line);
+    }
 }
 
 }  // namespace telegate

@@ -34,8 +34,10 @@ class LogLevel {
     LogLevel& operator=(const LogLevel&) = delete;
 
     [[nodiscard]] LogLevelStatus status() const;
-    /// `level` is one of the names that the setting log_level allows. Without a time it stays.
-    LogLevelStatus set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after);
+    /// `level` is one of the names that the setting log_level allows. Without a time it stays. Logged, also when the
+    /// new level hides it: then before it counts.
+    LogLevelStatus set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
+                       std::string_view who);
 
   private:
     struct Timer;

@@ -2,12 +2,14 @@
 #include "command_line.hpp"
 #include "gateway.hpp"
 #include "log.hpp"
+#include "log_value.hpp"
 #include "plan.hpp"
 #include "reload_source.hpp"
 #include "service.hpp"
 #include "service_notify.hpp"
 #include "settings_answer.hpp"
 #include "signals.hpp"
+#include "write_out.hpp"
 
 #include <unistd.h>
 
@@ -22,16 +24,16 @@ using namespace telegate;
 
 int answer(const CommandLine& command_line) {
     const SettingsAnswer answer = answer_settings(command_line);
-    std::cout << answer.output;
     std::cerr << answer.errors;
-    return answer.exit_code;
+    return write_out(std::cout, std::cerr, answer.output, answer.exit_code);
 }
 
 int run(const CommandLine& command_line) {
     Signals signals;  // before all that takes time, so that an early one waits instead of killing
     LoadedPlan loaded = load_plan(command_line.sources);
     Log log(log_options(loaded.settings));
-    std::for_each(loaded.warnings.begin(), loaded.warnings.end(), [&](const auto& text) { log.warn(text); });
+    std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
+                  [&](const auto& text) { log.warn("settings warning=" + log_quoted(text)); });
     {
         ActivatedSockets sockets(log);  // before anything else opens a descriptor
         hand_over(sockets, loaded.plan);
@@ -51,7 +53,10 @@ int main(int argc, char** argv) {
     try {
         const ParsedCommandLine parsed = parse_command_line(argc, argv, environ);
         if (parsed.exit_code) {
-            (*parsed.exit_code == exit_code::ok ? std::cout : std::cerr) << parsed.output;
+            if (*parsed.exit_code == exit_code::ok) {
+                return write_out(std::cout, std::cerr, parsed.output, exit_code::ok);
+            }
+            std::cerr << parsed.output;
             return *parsed.exit_code;
         }
         return parsed.command_line.purpose == Purpose::run ? run(parsed.command_line) : answer(parsed.command_line);

@@ -28,10 +28,8 @@ struct MetricRow {
     void (*add)(const MetricsSource& source, MetricText& text) = nullptr;
 };
 
-/// Subscribers that have series of their own; the others are summed as subscriber="other". Prometheus keeps every
-/// combination of labels that it has ever seen.
-inline constexpr std::size_t metric_subscribers_max = 100;
-/// Channels whose last value is a series; what is left out is counted.
+/// Channels whose last value is a series; what is left out is counted. Prometheus keeps every combination of labels
+/// that it has ever seen.
 inline constexpr std::size_t metric_channels_max = 1'000;
 
 /// The rows, by noun.

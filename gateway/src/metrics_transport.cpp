@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -11,87 +14,89 @@ using Source = const MetricsSource&;
 using Text = MetricText&;
 
 void add_total(Source source, Text text, std::uint64_t PublisherTotals::*count) {
-    text.add({}, source.snapshot.publisher.*count);
+    for (const FormatTotals& totals : source.snapshot.formats) {
+        text.add({{"format", to_string(totals.format)}}, totals.*count);
+    }
 }
 
-/// A figure of each of the first subscribers, and of the others together: their sum, or their greatest.
-template <class Value>
-void add_subscribers(Source source, Text text, const Value& value, bool greatest = false) {
-    const auto& all = source.snapshot.subscribers;
-    const std::size_t named = std::min(all.size(), metric_subscribers_max);
-    for (const SubscriberStatus& subscriber : std::span(all).first(named)) {
-        const std::string id = std::string(to_string(subscriber.format)) + '-' + std::to_string(subscriber.id);
-        text.add({{"subscriber", id}, {"peer", subscriber.peer}, {"endpoint", subscriber.endpoint}}, value(subscriber));
+using Group = std::pair<std::string, PayloadFormat>;
+
+/// A figure of the subscribers of each endpoint together; 0 where there are none. Single ones are in GET /subscribers:
+/// each that comes again would be a series that Prometheus keeps.
+template <class Figure>
+void add_by_endpoint(Source source, Text text, Figure (*add)(Figure, const SubscriberStatus&)) {
+    std::map<Group, Figure> figures;
+    for (const EndpointStatus& endpoint : source.snapshot.endpoints) {
+        figures[{endpoint.endpoint, endpoint.format}] = Figure{};
     }
-    if (named < all.size()) {
-        decltype(value(all.front())) others{};
-        for (const SubscriberStatus& subscriber : std::span(all).subspan(named)) {
-            others = greatest ? std::max(others, value(subscriber)) : others + value(subscriber);
-        }
-        text.add({{"subscriber", "other"}, {"peer", "other"}, {"endpoint", "other"}}, others);
+    for (const SubscriberStatus& subscriber : source.snapshot.subscribers) {
+        Figure& figure = figures[{std::string(subscriber.endpoint), subscriber.format}];
+        figure = add(figure, subscriber);
+    }
+    for (const auto& [group, figure] : figures) {
+        text.add({{"endpoint", group.first}, {"format", to_string(group.second)}}, figure);
     }
 }
 
 using T = PublisherTotals;
 using P = SubscriberStatus;
+using Count = std::uint64_t;
 
-constexpr std::string_view subscriber_labels = "subscriber, peer, endpoint";
+constexpr std::string_view endpoint_labels = "endpoint, format";
 
 // clang-format off
 constexpr std::array rows{
     MetricRow{{"telegate_publisher_messages", MetricType::counter, "",
-               "Messages published, once for each format, whether or not anybody had asked for them."}, "",
+               "Messages published, once for each format, whether or not anybody had asked for them."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::messages); }},
-    MetricRow{{"telegate_publisher_matched", MetricType::counter, "", "Messages meant for some subscriber."}, "",
+    MetricRow{{"telegate_publisher_matched", MetricType::counter, "", "Messages meant for some subscriber."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::matched); }},
-    MetricRow{{"telegate_publisher_sent", MetricType::counter, "", "Messages handed to the kernel whole."}, "",
+    MetricRow{{"telegate_publisher_sent", MetricType::counter, "", "Messages handed to the kernel whole."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::sent); }},
     MetricRow{{"telegate_publisher_dropped", MetricType::counter, "",
-               "Messages given up because a subscriber reads too slowly, or lost when it left."}, "",
+               "Messages given up because a subscriber reads too slowly, or lost when it left."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::dropped); }},
-    MetricRow{{"telegate_publisher_pending", MetricType::gauge, "", "Messages waiting for subscribers."}, "",
+    MetricRow{{"telegate_publisher_pending", MetricType::gauge, "", "Messages waiting for subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::pending); }},
-    MetricRow{{"telegate_publisher_sent_bytes", MetricType::counter, "bytes", "Bytes sent to subscribers."}, "",
+    MetricRow{{"telegate_publisher_sent_bytes", MetricType::counter, "bytes", "Bytes sent to subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::bytes_sent); }},
-    MetricRow{{"telegate_publisher_received_bytes", MetricType::counter, "bytes", "Bytes received from subscribers."}, "",
+    MetricRow{{"telegate_publisher_received_bytes", MetricType::counter, "bytes", "Bytes received from subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::bytes_received); }},
-    MetricRow{{"telegate_publisher_connections_accepted", MetricType::counter, "", "Connections taken."}, "",
+    MetricRow{{"telegate_publisher_connections_accepted", MetricType::counter, "", "Connections taken."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::connections_accepted); }},
     MetricRow{{"telegate_publisher_connections_refused", MetricType::counter, "",
-               "Connections refused because there were too many."}, "",
+               "Connections refused because there were too many."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::connections_refused); }},
-    MetricRow{{"telegate_publisher_accept_errors", MetricType::counter, "", "Connections that could not be accepted."}, "",
+    MetricRow{{"telegate_publisher_accept_errors", MetricType::counter, "", "Connections that could not be accepted."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::accept_errors); }},
     MetricRow{{"telegate_publisher_handshakes_failed", MetricType::counter, "",
-               "Connections that did not get as far as subscribing."}, "",
+               "Connections that did not get as far as subscribing."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::handshakes_failed); }},
     MetricRow{{"telegate_publisher_violations", MetricType::counter, "",
-               "Connections closed because the peer broke the protocol."}, "",
+               "Connections closed because the peer broke the protocol."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::violations); }},
     MetricRow{{"telegate_publisher_silences", MetricType::counter, "",
-               "Connections closed because the peer gave no sign of life."}, "",
+               "Connections closed because the peer gave no sign of life."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::silences); }},
     MetricRow{{"telegate_publisher_subscriptions_refused", MetricType::counter, "",
-               "Subscriptions refused because they were too long or too many."}, "",
+               "Subscriptions refused because they were too long or too many."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::subscriptions_refused); }},
     MetricRow{{"telegate_publisher_subscriptions", MetricType::gauge, "", "Subscriptions of all subscribers."}, "",
-              [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.publisher.subscriptions}); }},
-    MetricRow{{"telegate_subscribers", MetricType::gauge, "", "Subscribers that are connected."}, "",
-              [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.subscribers.size()}); }},
-    MetricRow{{"telegate_subscriber_matched", MetricType::counter, "", "Messages meant for this subscriber."}, subscriber_labels,
-              [](Source s, Text t) { add_subscribers(s, t, [](const P& p) { return p.matched; }); }},
-    MetricRow{{"telegate_subscriber_sent", MetricType::counter, "", "Messages sent to it."}, subscriber_labels,
-              [](Source s, Text t) { add_subscribers(s, t, [](const P& p) { return p.sent; }); }},
-    MetricRow{{"telegate_subscriber_dropped", MetricType::counter, "", "Messages given up because it reads too slowly."},
-              subscriber_labels,
-              [](Source s, Text t) { add_subscribers(s, t, [](const P& p) { return p.dropped; }); }},
-    MetricRow{{"telegate_subscriber_pending", MetricType::gauge, "", "Messages waiting for it."}, subscriber_labels,
-              [](Source s, Text t) { add_subscribers(s, t, [](const P& p) { return p.pending; }); }},
-    MetricRow{{"telegate_subscriber_backlog_bytes", MetricType::gauge, "bytes", "Bytes waiting for it."}, subscriber_labels,
-              [](Source s, Text t) { add_subscribers(s, t, [](const P& p) { return std::uint64_t{p.backlog_bytes}; }); }},
-    MetricRow{{"telegate_subscriber_silent_seconds", MetricType::gauge, "seconds",
-               "Time since it last gave a sign of life; of the others together, the longest."}, subscriber_labels,
-              [](Source s, Text t) { add_subscribers(s, t, [](const P& p) { return to_seconds(p.silent); }, true); }},
+              [](Source s, Text t) { t.add({}, Count{s.snapshot.publisher.subscriptions}); }},
+    MetricRow{{"telegate_subscribers", MetricType::gauge, "", "Subscribers that are connected."}, endpoint_labels,
+              [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P&) { return n + 1; }); }},
+    MetricRow{{"telegate_subscribers_backlog_bytes", MetricType::gauge, "bytes", "Bytes waiting for all of them."}, endpoint_labels,
+              [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return n + p.backlog_bytes; }); }},
+    MetricRow{{"telegate_slowest_subscriber_backlog_bytes", MetricType::gauge, "bytes",
+               "Bytes waiting for the one for which most do; GET /subscribers shows which."}, endpoint_labels,
+              [](Source s, Text t) {
+                  add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return std::max<Count>(n, p.backlog_bytes); });
+              }},
+    MetricRow{{"telegate_quietest_subscriber_silent_seconds", MetricType::gauge, "seconds",
+               "Longest time since one gave a sign of life."}, endpoint_labels,
+              [](Source s, Text t) {
+                  add_by_endpoint<double>(s, t, [](double n, const P& p) { return std::max(n, to_seconds(p.silent)); });
+              }},
 };
 // clang-format on
 

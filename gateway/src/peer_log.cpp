@@ -1,5 +1,7 @@
 #include "peer_log.hpp"
 
+#include "log_value.hpp"
+
 #include <cerrno>
 #include <string>
 #include <string_view>
@@ -9,12 +11,12 @@ namespace telegate {
 namespace {
 
 std::string peer_text(const MonitorEvent& event) {
-    return "id=" + std::to_string(event.peer_id) + " endpoint=" + std::string(event.endpoint) + " peer=\"" +
-           std::string(event.peer) + "\"";
+    return "id=" + std::to_string(event.peer_id) + " endpoint=" + std::string(event.endpoint) +
+           " peer=" + log_quoted(event.peer);
 }
 
 std::string why_text(const MonitorEvent& event) {
-    return " why=\"" + std::string(event.detail) + "\"";
+    return " why=" + log_quoted(event.detail);
 }
 
 std::string counts_text(const PeerStatus& status) {
@@ -52,8 +54,7 @@ void PeerLog::note(const MonitorEvent& event) {
         }
         case MonitorEventKind::handshake_failed:
         case MonitorEventKind::refused:
-            return log_.warn_limited(cause(),
-                                     "connection refused peer=\"" + std::string(event.peer) + "\"" + why_text(event));
+            return log_.warn_limited(cause(), "connection refused peer=" + log_quoted(event.peer) + why_text(event));
         case MonitorEventKind::accept_failed:
             return log_.warn_limited(
                 cause(), "connection not accepted endpoint=" + std::string(event.endpoint) + why_text(event));

@@ -223,6 +223,14 @@ PublisherTotals Publishers::totals() const {
     return totals;
 }
 
+std::vector<FormatTotals> Publishers::totals_by_format() const {
+    std::vector<FormatTotals> result;
+    for (const Line& line : lines_) {
+        result.push_back({line.publisher->totals(), line.format});
+    }
+    return result;
+}
+
 bool Publishers::close_peer(PayloadFormat format, std::uint64_t id) {
     return std::any_of(lines_.begin(), lines_.end(),
                        [&](const Line& line) { return line.format == format && line.publisher->close_peer(id); });

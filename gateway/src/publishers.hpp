@@ -54,6 +54,7 @@ class Publishers {
     /// Those of one format after those of another.
     [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
+    [[nodiscard]] std::vector<FormatTotals> totals_by_format() const;
     /// Subscribers that were closed because their key was among the clients' no more.
     [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
 

@@ -26,11 +26,20 @@ enum class ReloadOutcome : std::uint8_t {
 /// Whether it was to change something and could not.
 [[nodiscard]] bool is_refusal(ReloadOutcome outcome) noexcept;
 
+/// What a reload found in the files of tokens, keys and certificates.
+enum class CredentialsRead : std::uint8_t {
+    none,     // there are none, or none were read
+    same,     // they hold what they held
+    changed,  // they hold something else, which is in force
+};
+[[nodiscard]] std::string_view to_string(CredentialsRead read) noexcept;
+
 struct ReloadReport {
     ReloadOutcome outcome = ReloadOutcome::unchanged;
     std::uint64_t generation = 0;  // of the settings that are in force afterwards
     std::vector<SettingChange> changes;
     std::vector<SettingsProblem> problems;  // with `applied`: what comes later than the rest
+    CredentialsRead credentials = CredentialsRead::none;
 };
 
 /// "FILE:LINE: key: what", as far as there is any.
@@ -43,6 +52,7 @@ struct ReloadStatus {
     ReloadOutcome outcome = ReloadOutcome::unchanged;
     std::size_t changes_count = 0;
     std::string problem;  // the first one; "" for none
+    std::size_t problems_count = 0;
 };
 
 /// The settings in force, as /status shows them.

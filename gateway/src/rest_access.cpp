@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace telegate {
@@ -41,6 +45,15 @@ bool is_own_origin(std::string_view origin, std::string_view host) {
     return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
 }
 
+/// "" when it cannot be read.
+std::string contents(const std::string& given) {
+    constexpr std::string_view credential = "credential:";
+    const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
+    const bool is_credential = folder != nullptr && given.starts_with(credential);
+    std::ifstream file(is_credential ? std::string(folder) + '/' + given.substr(credential.size()) : given);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
 RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
@@ -51,6 +64,10 @@ RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
         // With tokens, who has no certificate may still have one of those.
         tls = std::make_shared<const TlsContext>(paths.tls, !tokens);
         knows_clients = !paths.tls.client_ca.empty();
+    }
+    for (const std::string& path : {paths.tokens_file, paths.tls.certificate, paths.tls.key, paths.tls.client_ca}) {
+        fingerprint =
+            path.empty() ? fingerprint : std::hash<std::string>()(contents(path) + std::to_string(fingerprint));
     }
 }
 
@@ -130,10 +147,14 @@ bool RestAccess::fails_too_often(const std::string& address) {
     return !failures_.try_emplace(address, limits_.failures).first->second.take(now);
 }
 
-void RestAccess::reload() {
+CredentialsRead RestAccess::reload() {
     auto fresh = std::make_shared<const RestCredentials>(paths_);
     const std::lock_guard lock(mutex_);
-    credentials_ = std::move(fresh);
+    const auto before = std::exchange(credentials_, std::move(fresh));
+    if (!credentials_->tokens && !credentials_->tls) {
+        return CredentialsRead::none;
+    }
+    return before->fingerprint == credentials_->fingerprint ? CredentialsRead::same : CredentialsRead::changed;
 }
 
 std::shared_ptr<const TlsContext> RestAccess::tls() const {

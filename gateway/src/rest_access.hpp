@@ -3,8 +3,10 @@
 #include "access_tokens.hpp"
 #include "http_engine.hpp"
 #include "rate_limit.hpp"
+#include "reload_report.hpp"
 #include "tls_context.hpp"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +35,8 @@ struct RestCredentials {
     std::optional<AccessTokens> tokens;
     std::shared_ptr<const TlsContext> tls;
     bool knows_clients = false;  // by their certificates
+    /// Of what all files hold; 0 when there are none.
+    std::size_t fingerprint = 0;
 };
 
 /// Decides who a client is and whether its request is heard at all. docs/access.md is its description.
@@ -49,8 +53,8 @@ class RestAccess {
     [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request);
     /// For a request that a 401 is due to: the refusal instead when its address has shown too many wrong tokens.
     [[nodiscard]] std::optional<HttpResponse> refuse_guess(const HttpRequest& request);
-    /// Reads all files again.
-    void reload();
+    /// Reads all files again; says whether they hold something else.
+    CredentialsRead reload();
     /// What new connections are made with; nullptr: no TLS.
     [[nodiscard]] std::shared_ptr<const TlsContext> tls() const;
 

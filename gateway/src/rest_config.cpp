@@ -93,14 +93,20 @@ Json report_json(const ReloadReport& report) {
     return {{"outcome", to_string(report.outcome)},
             {"generation", report.generation},
             {"changes", std::move(changes)},
-            {"errors", errors_json(report.problems)}};
+            {"errors", errors_json(report.problems)},
+            {"credentials", to_string(report.credentials)}};
 }
 
 std::string first_text(const ReloadReport& report) {
     return report.problems.empty() ? "" : ": " + problem_text(report.problems.front());
 }
 
-HttpResponse answer_report(const HttpRequest& request, const ReloadReport& report) {
+std::string log_note(const ReloadReport& report) {
+    return " outcome=" + std::string(to_string(report.outcome)) + " generation=" + std::to_string(report.generation) +
+           " changes=" + std::to_string(report.changes.size());
+}
+
+HttpResponse to_response(const HttpRequest& request, const ReloadReport& report) {
     const Json json = report_json(report);
     switch (report.outcome) {
         case ReloadOutcome::applied:
@@ -116,6 +122,12 @@ HttpResponse answer_report(const HttpRequest& request, const ReloadReport& repor
     }
     HttpResponse response = refuse(request, 503, "nothing was changed" + first_text(report), json);
     response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+HttpResponse answer_report(const HttpRequest& request, const ReloadReport& report) {
+    HttpResponse response = to_response(request, report);
+    response.log_note = log_note(report);
     return response;
 }
 
@@ -170,6 +182,7 @@ HttpResponse put_config(const RestCall& call) {
         };
     }
     HttpResponse response = answer_report(call.request, handlers.replace(replacement, who_of(call.request)));
+    response.log_note += *dry_run ? " dry_run=true" : "";
     if (const std::string hash = handlers.in_force().hash; response.status == 200 && !*dry_run && !hash.empty()) {
         response.headers.emplace_back("ETag", entity_tag(hash));
     }

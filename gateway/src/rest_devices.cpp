@@ -1,3 +1,4 @@
+#include "log_value.hpp"
 #include "problem.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
@@ -93,7 +94,7 @@ std::string conflict_text(const std::vector<std::string>& conflicts) {
            (one ? conflicts.front() : "NAME") + "/reset";
 }
 
-HttpResponse command_devices(const RestCall& call, DeviceCommand command, const std::vector<std::string>& devices) {
+HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std::vector<std::string>& devices) {
     std::vector<DeviceAnswer> answers;
     std::vector<std::string> conflicts;
     for (const std::string& device : devices) {
@@ -113,17 +114,30 @@ HttpResponse command_devices(const RestCall& call, DeviceCommand command, const 
     return json_response(to_json(answers));
 }
 
+std::string log_note(DeviceCommand command) {
+    switch (command) {
+        case DeviceCommand::start: return " command=start";
+        case DeviceCommand::stop: return " command=stop";
+        case DeviceCommand::reset: return " command=reset";
+    }
+    return "";
+}
+
 /// To the device of the path, or to all when it names none.
 template <DeviceCommand command>
 HttpResponse post_command(const RestCall& call) {
     const std::vector<std::string> known = call.handlers.devices();
     if (call.arguments.empty()) {
-        return command_devices(call, command, known);
+        HttpResponse response = ask_devices(call, command, known);
+        response.log_note = log_note(command) + " devices=" + std::to_string(known.size());
+        return response;
     }
     if (std::find(known.begin(), known.end(), call.arguments.front()) == known.end()) {
         return no_device(call, known);
     }
-    return command_devices(call, command, {std::string(call.arguments.front())});
+    HttpResponse response = ask_devices(call, command, {std::string(call.arguments.front())});
+    response.log_note = log_note(command) + " device=" + log_value(call.arguments.front());
+    return response;
 }
 
 template <DeviceCommand command>

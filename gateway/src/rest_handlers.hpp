@@ -39,8 +39,10 @@ struct RestHandlers {
     std::function<Health()> health;
     /// Closes one subscriber of a format. false: there is none of this number; nullopt: no answer in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
-    /// A line for the log: who has changed what.
+    /// A line for the log: who has changed what. Each is written.
     std::function<void(const std::string& line)> log_change;
+    /// And what he may not change: so many a minute as a peer is granted.
+    std::function<void(std::string_view who, const std::string& line)> log_refused;
 
     // Parts that any thread may use. They outlive the server.
     SampleText* sample_text = nullptr;

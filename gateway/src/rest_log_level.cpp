@@ -129,7 +129,14 @@ HttpResponse put_level(const RestCall& call) {
     if (!change.faults.empty()) {
         return unprocessable(call.request, change.faults);
     }
-    return to_response(call.handlers.log_level->set(change.level, change.revert_after));
+    HttpResponse response =
+        to_response(call.handlers.log_level->set(change.level, change.revert_after, call.request.who));
+    response.log_note = " log_level=" + change.level;
+    if (change.revert_after) {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*change.revert_after);
+        response.log_note += " for_s=" + std::to_string(seconds.count());
+    }
+    return response;
 }
 
 constexpr std::array routes{

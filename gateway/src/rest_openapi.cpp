@@ -27,7 +27,7 @@ std::string_view to_string(Place place) noexcept {
 
 std::string_view to_string(HttpRole role) noexcept {
     switch (role) {
-        case HttpRole::none: return "nobody in particular";
+        case HttpRole::none: return "everybody";
         case HttpRole::reader: return "reader";
         case HttpRole::admin: return "admin";
     }

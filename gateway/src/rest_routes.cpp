@@ -1,5 +1,6 @@
 #include "rest_routes.hpp"
 
+#include "log_value.hpp"
 #include "media_type.hpp"
 #include "problem.hpp"
 #include "readable_bytes.hpp"
@@ -61,11 +62,16 @@ std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRo
     return response;
 }
 
-void log_change(const RestHandlers& handlers, const HttpRequest& request, int status) {
-    if (handlers.log_change) {
-        handlers.log_change("rest change who=" + to_readable(request.who) + " method=" + std::string(request.method) +
-                            " path=" + to_readable(request.path.substr(0, logged_path_bytes_max)) +
-                            " result=" + std::to_string(status));
+/// The path as it came, so that it has no blanks, line breaks or quotes whatever it stands for.
+void log_change(const RestHandlers& handlers, const HttpRequest& request, const HttpResponse& response) {
+    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    const std::string line = "rest change who=" + log_value(request.who) + " method=" + log_value(request.method) +
+                             " path=" + log_value(path.substr(0, logged_path_bytes_max)) +
+                             " result=" + std::to_string(response.status) + response.log_note;
+    if (request.role < HttpRole::admin && handlers.log_refused) {
+        handlers.log_refused(request.who, line);
+    } else if (handlers.log_change) {
+        handlers.log_change(line);
     }
 }
 
@@ -115,7 +121,7 @@ HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& reques
     const RestMatch match = hides_a_slash(request.target) ? RestMatch{} : find_path(request.path);
     HttpResponse response = answer_anybody(handlers, request, match);
     if (is_change(request) && request.role != HttpRole::none) {
-        log_change(handlers, request, response.status);
+        log_change(handlers, request, response);
     }
     if (handlers.traffic != nullptr) {
         handlers.traffic->count(match.found ? match.row : RestTraffic::no_row, response.status);

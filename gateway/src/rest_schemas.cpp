@@ -197,7 +197,8 @@ constexpr std::string_view schemas = R"json({
         "from": {"type": "string"}, "to": {"type": "string"}, "applies": {"enum": ["live", "restart"]}
       }
     }},
-    "errors": {"type": "array"}
+    "errors": {"type": "array"},
+    "credentials": {"enum": ["none", "same", "changed"]}
   }
 },
 "Status": {

@@ -83,8 +83,8 @@ void RestServer::wake_streams() noexcept {
     state_->server.wake_streams();
 }
 
-void RestServer::reload_credentials() {
-    state_->access.reload();
+CredentialsRead RestServer::reload_credentials() {
+    return state_->access.reload();
 }
 
 const std::string& RestServer::address() const noexcept {

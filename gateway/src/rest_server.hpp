@@ -45,7 +45,7 @@ class RestServer {
     void wake_streams() noexcept;
     /// Reads tokens, certificate and key again, all or nothing; open connections stay. Throws std::runtime_error with
     /// the reason. Threads: any.
-    void reload_credentials();
+    CredentialsRead reload_credentials();
     /// "127.0.0.1:8080", with the real port; of a Unix socket alone "unix:PATH"; "" when there is neither.
     [[nodiscard]] const std::string& address() const noexcept;
     /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.

@@ -1,3 +1,4 @@
+#include "log_value.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
 #include "status_parts.hpp"
@@ -70,7 +71,9 @@ HttpResponse delete_subscriber(const RestCall& call) {
             "there is no subscriber " + quoted_text(call.arguments.front()) + "; GET /subscribers lists them");
     }
     const Json json{{"closed", call.arguments.front()}};
-    return {200, "application/json", json.dump() + '\n', {}};
+    HttpResponse response{200, "application/json", json.dump() + '\n', {}};
+    response.log_note = " closed=" + log_value(call.arguments.front());
+    return response;
 }
 
 constexpr std::array routes{

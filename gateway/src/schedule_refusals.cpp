@@ -1,5 +1,7 @@
 #include "schedule_refusals.hpp"
 
+#include "log_value.hpp"
+
 namespace telegate {
 namespace {
 
@@ -12,8 +14,8 @@ std::string list_of(const std::vector<unsigned>& processors) {
 }
 
 std::string refusal(const std::string& setting, const std::string& reason, const std::string& remedy) {
-    return "the sampling thread does without a setting " + setting + " reason=\"" + reason + "\" remedy=\"" + remedy +
-           '"';
+    return "the sampling thread does without a setting " + setting + " reason=" + log_quoted(reason) +
+           " remedy=" + log_quoted(remedy);
 }
 
 }  // namespace

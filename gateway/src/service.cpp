@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -19,6 +20,24 @@ namespace {
 /// that it is not too late when it recovers.
 constexpr int looks_alive = 2;
 constexpr int looks_stuck = 10;
+
+std::string rest_text(const std::vector<std::string>& urls) {
+    std::string text;
+    for (const std::string& url : urls) {
+        text += (text.empty() ? ": REST at " : ", ") + url;
+    }
+    return text.empty() ? ", without REST" : text;
+}
+
+/// systemctl reload cannot fail, so this is where an operator sees that it did not work. "" when it did.
+std::string reload_text(const std::optional<ReloadStatus>& last) {
+    if (!last || !is_refusal(last->outcome)) {
+        return "";
+    }
+    const std::string count = std::to_string(last->problems_count);
+    return "; settings not changed: " + count + (last->problems_count == 1 ? " problem" : " problems") +
+           ", see /status or the log";
+}
 
 std::string not_ready_text(const Health& health) {
     std::string text = "not ready:";
@@ -66,7 +85,7 @@ void Service::answer(int signal, ServiceNotify& notify) {
 
 void Service::ask_to_stop(ServiceNotify& notify) {
     if (is_stopping_) {
-        log_.warn("second signal: stopping at once");
+        log_.warn_each("second signal: stopping at once");
         is_cut_ = true;
         return;
     }
@@ -87,7 +106,7 @@ void Service::leave_if_stuck() {
 
 void Service::log_state() {
     for (const std::string& line : state_lines(gateway_.health(), gateway_.snapshot())) {
-        log_.info(line);
+        log_.info_each(line);
     }
 }
 
@@ -102,7 +121,7 @@ int Service::look_after(ServiceNotify& notify) {
             notify.watchdog();
         }
         if (!is_stopping_) {
-            notify.status(health.ready() ? running_text() : not_ready_text(health));
+            notify.status(health.ready() ? running_text() : not_ready_text(health) + reload_text(last_reload()));
         }
         now = clock_.mono_now();
         look_at_ = now + notify.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
@@ -112,7 +131,11 @@ int Service::look_after(ServiceNotify& notify) {
 }
 
 std::string Service::running_text() const {
-    return "running: REST at http://" + gateway_.rest_address();
+    return "running" + rest_text(gateway_.rest_urls()) + reload_text(last_reload());
+}
+
+std::optional<ReloadStatus> Service::last_reload() const {
+    return gateway_.live_settings().status().last_reload;
 }
 
 }  // namespace telegate

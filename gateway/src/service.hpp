@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <future>
+#include <optional>
 #include <string>
 
 namespace telegate {
@@ -34,6 +35,7 @@ class Service {
     /// Gives a sign of life when one is due and deserved; returns when to look again, in ms, -1 for never.
     [[nodiscard]] int look_after(ServiceNotify& notify);
     [[nodiscard]] std::string running_text() const;
+    [[nodiscard]] std::optional<ReloadStatus> last_reload() const;
 
     Gateway& gateway_;
     Signals& signals_;

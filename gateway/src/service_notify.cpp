@@ -1,5 +1,6 @@
 #include "service_notify.hpp"
 
+#include "log_value.hpp"
 #include "taken_variable.hpp"
 
 #include <sys/socket.h>
@@ -52,7 +53,7 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
         return;
     }
     if (address_.size() >= sizeof sockaddr_un{}.sun_path || (address_.front() != '/' && address_.front() != '@')) {
-        log_.warn("service manager not told: NOTIFY_SOCKET is no path and no @name value=\"" + address_ + '"');
+        log_.warn("service manager not told: NOTIFY_SOCKET is no path and no @name value=" + log_quoted(address_));
         return;
     }
     if (address_.front() == '@') {
@@ -60,7 +61,7 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
     }
     socket_ = open_socket();
     if (socket_ < 0) {
-        log_.warn("service manager not told: no socket why=\"" + std::generic_category().message(errno) + '"');
+        log_.warn("service manager not told: no socket why=" + log_quoted(std::generic_category().message(errno)));
         return;
     }
     watchdog_time_ = watchdog_time;
@@ -116,8 +117,9 @@ void ServiceNotify::send(const std::string& message) {
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
     if (::sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), bytes) <
         0) {
-        log_.warn_limited("notify", "service manager not told message=\"" + message.substr(0, message.find('\n')) +
-                                        "\" why=\"" + std::generic_category().message(errno) + '"');
+        const std::string why = std::generic_category().message(errno);
+        log_.warn_limited("notify", "service manager not told message=" +
+                                        log_quoted(message.substr(0, message.find('\n'))) + " why=" + log_quoted(why));
     }
 }
 

@@ -1,5 +1,7 @@
 #include "state_text.hpp"
 
+#include "log_value.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -12,7 +14,7 @@ std::string number(std::string_view key, std::uint64_t value) {
 
 std::string health_line(const HealthCheck& check) {
     return "state check=" + std::string(check.name) + " good=" + (check.good ? "true" : "false") +
-           (check.detail.empty() ? "" : " why=\"" + check.detail + '"');
+           (check.detail.empty() ? "" : " why=" + log_quoted(check.detail));
 }
 
 std::string device_line(const DeviceStatus& device, const Books& books) {
@@ -23,7 +25,7 @@ std::string device_line(const DeviceStatus& device, const Books& books) {
 
 std::string subscriber_line(const SubscriberStatus& subscriber) {
     return "state subscriber=" + std::to_string(subscriber.id) +
-           " format=" + std::string(to_string(subscriber.format)) + " peer=\"" + subscriber.peer + '"' +
+           " format=" + std::string(to_string(subscriber.format)) + " peer=" + log_quoted(subscriber.peer) +
            number("subscriptions", subscriber.subscriptions_count) + number("matched", subscriber.matched) +
            number("sent", subscriber.sent) + number("dropped", subscriber.dropped) +
            number("pending", subscriber.pending);

@@ -32,6 +32,11 @@ struct SubscriberStatus : PeerStatus {
     PayloadFormat format = PayloadFormat::json;
 };
 
+/// What the publisher of one format has counted; it never falls.
+struct FormatTotals : PublisherTotals {
+    PayloadFormat format = PayloadFormat::json;
+};
+
 /// The last sample of one channel with the channel's names; seq 0 when all that it had were dropped.
 struct ChannelStatus {
     std::string topic;
@@ -66,6 +71,7 @@ struct StatusSnapshot {
     std::vector<SubscriberStatus> subscribers;
     std::uint64_t subscribers_revoked = 0;  // closed because their keys were let in no more
     PublisherTotals publisher;              // of all formats together
+    std::vector<FormatTotals> formats;      // of each that has had an endpoint
 
     std::vector<ChannelStatus> channels;  // those that have had a sample and are still there, in order of appearance
     std::uint64_t channels_refused = 0;

@@ -92,10 +92,16 @@ TEST_CASE("the flag --version prints name and version and leaves", "[gateway][co
 TEST_CASE("the flag --help names every option and exit code, with an example", "[gateway][command_line]") {
     const ParsedCommandLine parsed = parse({GENERATE("--help", "-h")});
     CHECK(parsed.exit_code == exit_code::ok);
-    for (const char* const part :
-         {"--config", "--config-dir", "--set", "--check", "--test", "--print-config", "--output", "--log-level",
-          "--version", "--help", "  0 ", "  64 ", "  66 ", "  69 ", "  70 ", "  71 ", "  77 ", "  78 ",
-          "gateway_app --config /etc/telegate/gateway.ini"}) {
+    for (const char* const part : {"--config",  "--config-dir",
+                                   "--set",     "--check",
+                                   "--test",    "--print-config[=FORMAT] ",
+                                   "--output",  "--log-level",
+                                   "--version", "--help",
+                                   "  0 ",      "  64 ",
+                                   "  66 ",     "  69 ",
+                                   "  70 ",     "  71 ",
+                                   "  74 ",     "  77 ",
+                                   "  78 ",     "gateway_app --config /etc/telegate/gateway.ini"}) {
         CAPTURE(part);
         CHECK(has(parsed.output, part));
     }

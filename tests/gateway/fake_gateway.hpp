@@ -47,6 +47,10 @@ class FakeGateway {
             const std::lock_guard lock(mutex_);
             changes.push_back(line);
         };
+        handlers.log_refused = [this](std::string_view, const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            changes.push_back(line);
+        };
         handlers.sample_text = &sample_text;
         handlers.history = &history;
         handlers.streams = &streams;

@@ -107,6 +107,7 @@ TEST_CASE("large bodies that never end take no more memory than they may", "[gat
     const std::string refusal = server.ask(head);
     CHECK(status_of(refusal) == 503);
     CHECK(refusal.find("Retry-After: 1\r\n") != std::string::npos);
+    CHECK(refusal.find(R"("instance":"/x")") != std::string::npos);
     CHECK(status_of(server.ask(get_and_close)) == 200);
     CHECK(status_of(first.send(std::string(1'048'576, 'x')).read_until("PUT /x.")) == 200);
     RawHttpClient third = server.connect();

@@ -50,6 +50,19 @@ TEST_CASE("what cannot be served is refused with its code and the connection clo
     CHECK(answer.find("application/problem+json") != std::string::npos);
 }
 
+TEST_CASE("a head that is too long is refused with its path, where that is known", "[gateway][http]") {
+    const std::string rest = "\r\nA: " + std::string(20'000, 'x');
+    const auto [head, instance] = GENERATE_COPY(table<std::string, std::string>({
+        {"GET /x%20y?q=1 HTTP/1.1" + rest, "/x%20y"},
+        {"GET /" + std::string(20'000, 'x'), ""},
+        {"GET" + rest, ""},
+        {"GET nonsense" + rest, ""},
+        {"GET  HTTP/1.1" + rest, ""},
+    }));
+    EchoServer server;
+    CHECK_THAT(server.ask(head), Catch::Contains("\"instance\":\"" + instance + '"'));
+}
+
 TEST_CASE("a Range is not looked at, however long it is", "[gateway][http]") {
     EchoServer server;
     std::string ranges = GENERATE("0-1,", "-,", "1", "nonsense");

@@ -178,6 +178,7 @@ TEST_CASE("one stream too many is refused with a time to retry, until one leaves
     CHECK(status_of(refusal) == 503);
     CHECK(refusal.find("Retry-After: 1\r\n") != std::string::npos);
     CHECK(refusal.find("streams_max") != std::string::npos);
+    CHECK(refusal.find(R"("instance":"/stream")") != std::string::npos);
     first.reset();
     CHECK(eventually([&streams] {
         RawHttpClient again(streams.server.address());

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -43,6 +45,16 @@ std::set<std::string> names_in(const std::string& text) {
         names.insert(at->str());
     }
     return names;
+}
+
+/// All that stands before the value of a line of ours about subscribers or publishers.
+std::vector<std::string> series_of(const std::string& text) {
+    std::vector<std::string> series;
+    const std::regex line(R"((telegate_[a-z_]*(subscriber|publisher)[a-z_]*(\{[^\n]*\})?) )");
+    for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at) {
+        series.push_back((*at)[1]);
+    }
+    return series;
 }
 
 std::set<std::string> names_of_table() {
@@ -124,22 +136,48 @@ TEST_CASE("numbers are written so that they can be read back", "[gateway][metric
     }
 }
 
-TEST_CASE("subscribers beyond the first hundred are one series", "[gateway][metrics]") {
+TEST_CASE("however often subscribers come again, the series stay the same", "[gateway][metrics]") {
     RestCaller call;
-    for (std::uint64_t id = 1; id <= metric_subscribers_max + 3; ++id) {
+    StatusSnapshot& snapshot = call.gateway.snapshot;
+    snapshot.endpoints = {{"tcp://127.0.0.1:1", PayloadFormat::json}, {"ipc:///x", PayloadFormat::record}};
+    std::vector<std::string> before;
+    for (std::uint64_t id = 1; id <= 3; ++id) {
         SubscriberStatus subscriber;
         subscriber.id = id;
-        subscriber.sent = id;
-        subscriber.silent = std::chrono::milliseconds(1'000 * id);
-        call.gateway.snapshot.subscribers.push_back(subscriber);
+        subscriber.endpoint = "tcp://127.0.0.1:1";
+        subscriber.peer = "127.0.0.1:" + std::to_string(50'000 + id);
+        snapshot.subscribers = {subscriber};
+        const std::vector<std::string> now = series_of(call("GET", "/metrics").body);
+        CHECK((before.empty() || now == before));
+        before = now;
+    }
+}
+
+TEST_CASE("subscribers are counted by endpoint, the slowest and the quietest stand out", "[gateway][metrics]") {
+    RestCaller call;
+    StatusSnapshot& snapshot = call.gateway.snapshot;
+    snapshot.endpoints = {{"tcp://127.0.0.1:1", PayloadFormat::json}, {"ipc:///x", PayloadFormat::record}};
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+        SubscriberStatus& subscriber = snapshot.subscribers.emplace_back();
+        subscriber.endpoint = "tcp://127.0.0.1:1";
+        subscriber.backlog_bytes = 10 * id;
+        subscriber.silent = std::chrono::milliseconds(500 * id);
     }
     const std::string text = call("GET", "/metrics").body;
-    const std::string other = R"({subscriber="other",peer="other",endpoint="other"} )";
-    CHECK(has_line(text, "telegate_subscriber_sent_total{subscriber=\"json-100\",peer=\"\",endpoint=\"\"} 100"));
-    CHECK(has_line(text, "telegate_subscriber_sent_total" + other + "306"));
-    CHECK(has_line(text, "telegate_subscriber_silent_seconds" + other + "103"));
-    CHECK(text.find("json-101") == std::string::npos);
-    CHECK(has_line(text, "telegate_subscribers 103"));
+    const std::string first = R"({endpoint="tcp://127.0.0.1:1",format="json"} )";
+    CHECK(has_line(text, "telegate_subscribers" + first + "3"));
+    CHECK(has_line(text, R"(telegate_subscribers{endpoint="ipc:///x",format="record"} 0)"));
+    CHECK(has_line(text, "telegate_subscribers_backlog_bytes" + first + "60"));
+    CHECK(has_line(text, "telegate_slowest_subscriber_backlog_bytes" + first + "30"));
+    CHECK(has_line(text, "telegate_quietest_subscriber_silent_seconds" + first + "1.5"));
+}
+
+TEST_CASE("what publishers count is told for each format", "[gateway][metrics]") {
+    RestCaller call;
+    FormatTotals& totals = call.gateway.snapshot.formats.emplace_back();
+    totals.format = PayloadFormat::cbor;
+    totals.dropped = 7;
+    CHECK(has_line(call("GET", "/metrics").body, R"(telegate_publisher_dropped_total{format="cbor"} 7)"));
 }
 
 TEST_CASE("channels show their last number, the first thousand of them", "[gateway][metrics]") {
@@ -165,7 +203,7 @@ TEST_CASE("a failed reload shows", "[gateway][metrics]") {
     request.path = request.target = "/metrics";
     CHECK(has_line(answer_rest(gateway.handlers(), request).body, "telegate_config_last_reload_successful 1"));
     gateway.snapshot.config.generation = 4;
-    gateway.snapshot.config.last_reload = ReloadStatus{2'500'000'000, "anna", ReloadOutcome::invalid, 0, "why"};
+    gateway.snapshot.config.last_reload = ReloadStatus{2'500'000'000, "anna", ReloadOutcome::invalid, 0, "why", 1};
     const std::string text = answer_rest(gateway.handlers(), request).body;
     CHECK(has_line(text, "telegate_config_last_reload_successful 0"));
     CHECK(has_line(text, "telegate_config_last_reload_timestamp_seconds 2.5"));

@@ -1,6 +1,7 @@
 #include "rest_server.hpp"
 
 #include "fake_gateway.hpp"
+#include "json_log_line.hpp"
 #include "raw_http_client.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
@@ -8,6 +9,7 @@
 
 #include <httplib.h>
 #include <sys/stat.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <string>
@@ -193,6 +195,9 @@ TEST_CASE("a change is told to the log with who and what", "[gateway][rest][acce
     handlers.log_change = [&told](const std::string& line) {
         told += line + '\n';
     };
+    handlers.log_refused = [&told](std::string_view who, const std::string& line) {
+        told += "refused " + std::string(who) + ": " + line + '\n';
+    };
     RestServer server(
         {.port = 0, .credentials = {.tokens_file = write_private(folder, "tokens", tokens_text), .tls = {}}}, handlers);
     server.start();
@@ -203,8 +208,33 @@ TEST_CASE("a change is told to the log with who and what", "[gateway][rest][acce
     client.Post("/devices/host/stop", admin, "", "text/plain");
     server.stop();
     CHECK(told ==
-          "rest change who=dashboard method=POST path=/start result=403\n"
-          "rest change who=operator method=POST path=/devices/host/stop result=200\n");
+          "refused dashboard: rest change who=dashboard method=POST path=/start result=403\n"
+          "rest change who=operator method=POST path=/devices/host/stop result=200 command=stop device=host\n");
+}
+
+TEST_CASE("a path cannot put members of its own into the log", "[gateway][rest][access]") {
+    ScratchDir folder;
+    FakeGateway gateway;
+    RestServer server(
+        {.port = 0, .credentials = {.tokens_file = write_private(folder, "tokens", tokens_text), .tls = {}}},
+        gateway.handlers());
+    server.start();
+    const std::string path = GENERATE("/devices/x%20result=200%20who=operator%20path=/stop%20y=/start",
+                                      "/devices/%22%20result=200%20why=%22/start", "/devices/\"result=200/start");
+    httplib::Client client("127.0.0.1", port_of(server.address()));
+    client.set_url_encode(false);
+    client.Post(path.c_str(), reader, "", "text/plain");
+    server.stop();
+    REQUIRE(gateway.changes.size() == 1);
+    const auto line = nlohmann::json::parse(json_log_line("T", "info", gateway.changes[0]));
+    CHECK(line == nlohmann::json{{"time", "T"},
+                                 {"level", "info"},
+                                 {"message", "rest change"},
+                                 {"who", "dashboard"},
+                                 {"method", "POST"},
+                                 {"path", path},
+                                 {"result", 403}});
+    CHECK(gateway.changes[0].find(" who=operator") == std::string::npos);
 }
 
 TEST_CASE("a body of somebody unknown is not waited for", "[gateway][rest][access]") {

@@ -106,8 +106,8 @@ TEST_CASE("settings that are sent are put in force, and the answer says what cha
     CHECK(h.settings.queue_size == 5);
     CHECK(h.last_who == "anna");
     CHECK(header(response, "ETag") == "\"h5\"");
-    CHECK(json::parse(response.body) == json::parse(R"({"outcome":"applied","generation":8,"errors":[],"changes":[
-              {"key":"gateway.queue_size","kind":"changed","from":"1024","to":"5","applies":"live"},
+    CHECK(json::parse(response.body) == json::parse(R"({"outcome":"applied","generation":8,"errors":[],
+              "credentials":"none","changes":[{"key":"gateway.queue_size","kind":"changed","from":"1024","to":"5","applies":"live"},
               {"key":"device.boiler","kind":"added","applies":"live"}]})"));
 }
 
@@ -199,4 +199,15 @@ TEST_CASE("without a JSON form there are no settings to see", "[gateway][rest][c
     handlers.config = h.handlers();
     handlers.config.to_json = nullptr;
     CHECK(answer_rest(handlers, {"GET", "/config", "/config"}).status == 404);
+}
+
+TEST_CASE("a change of settings is logged with what came of it, a dry run as one", "[gateway][rest][reload]") {
+    ConfigHarness h;
+    CHECK(h.put("20").log_note == " outcome=applied generation=8 changes=0");
+    CHECK(h.put("bad").log_note == " outcome=invalid generation=7 changes=0");
+    h.report.outcome = ReloadOutcome::planned;
+    CHECK(h.put("20", {}, "/config?dry_run=1").log_note == " outcome=planned generation=8 changes=0 dry_run=true");
+    h.report.outcome = ReloadOutcome::needs_restart;
+    HttpRequest request{"POST", "/-/reload", "/-/reload"};
+    CHECK(h.answer(request).log_note == " outcome=needs_restart generation=8 changes=0");
 }

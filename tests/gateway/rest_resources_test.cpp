@@ -97,11 +97,23 @@ TEST_CASE("the log level is shown, changed, and goes back by itself", "[gateway]
     CHECK(call.ask("PUT", "/log-level", R"({"level":"warn"})")["reverts_to"].is_null());
 }
 
+TEST_CASE("a change is logged with what it did", "[gateway][rest][log]") {
+    Sampled call;
+    (void)call("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
+    (void)call("DELETE", "/subscribers/json-3");
+    (void)call("POST", "/reset");
+    CHECK(
+        call.gateway.changes ==
+        std::vector<std::string>{"rest change who=test method=PUT path=/log-level result=200 log_level=debug for_s=600",
+                                 "rest change who=test method=DELETE path=/subscribers/json-3 result=200 closed=json-3",
+                                 "rest change who=test method=POST path=/reset result=200 command=reset devices=2"});
+}
+
 TEST_CASE("a log level goes back after its time, to the one that was meant to stay", "[gateway][log]") {
     FakeGateway gateway;
-    (void)gateway.log_level.set("warn", std::nullopt);
-    (void)gateway.log_level.set("debug", 1h);
-    (void)gateway.log_level.set("trace", 1ms);
+    (void)gateway.log_level.set("warn", std::nullopt, "test");
+    (void)gateway.log_level.set("debug", 1h, "test");
+    (void)gateway.log_level.set("trace", 1ms, "test");
     CHECK(gateway.log_level.status().reverts_to == "warn");
     CHECK(eventually([&] {
         gateway.reactor.poll();
@@ -112,8 +124,8 @@ TEST_CASE("a log level goes back after its time, to the one that was meant to st
 
 TEST_CASE("a level that is set to stay is not taken back by an earlier time", "[gateway][log]") {
     FakeGateway gateway;
-    (void)gateway.log_level.set("debug", 1ms);
-    (void)gateway.log_level.set("error", std::nullopt);
+    (void)gateway.log_level.set("debug", 1ms, "test");
+    (void)gateway.log_level.set("error", std::nullopt, "test");
     bool timer_has_run = false;
     CHECK(eventually([&] { return gateway.reactor.run_for(5ms) ? (timer_has_run = true, false) : timer_has_run; }));
     CHECK(gateway.log_level.status().level == "error");

@@ -101,8 +101,9 @@ TEST_CASE("every change is logged with who, what and how it went, and nothing el
     (void)call("GET", "/status");
     (void)call("GET", "/start");
     CHECK(call.gateway.changes ==
-          std::vector<std::string>{"rest change who=test method=POST path=/devices/host/start result=200",
-                                   "rest change who=test method=DELETE path=/subscribers/json-9 result=404"});
+          std::vector<std::string>{
+              "rest change who=test method=POST path=/devices/host/start result=200 command=start device=host",
+              "rest change who=test method=DELETE path=/subscribers/json-9 result=404"});
 }
 
 TEST_CASE("a path in the log cannot begin a line of its own", "[gateway][rest]") {

@@ -109,7 +109,7 @@ TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]"
     tls.rest->start();
     REQUIRE(status_of(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
     tls.rest->stop();
-    CHECK(who == "rest change who=cn=operator method=POST path=/start result=200");
+    CHECK(who == "rest change who=\"cn=operator\" method=POST path=/start result=200 command=start devices=2");
 }
 
 TEST_CASE("a new certificate counts for new connections, and the open ones stay", "[gateway][rest][tls]") {

@@ -72,6 +72,17 @@ class ExitCodes(Scratch):
         os.chmod(path, 0)
         self.assertEqual(run("-c", path, "--check").returncode, 77)
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_an_answer_that_cannot_be_written_is_74(self):
+        path = self.write("a.ini", "")
+        for arguments in (["--help"], ["--version"], ["-c", path, "--print-config"], ["-c", path, "--check"],
+                          ["-c", path, "--check", "--output", "json"]):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                answer = subprocess.run([APP, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        timeout=DEADLINE_S, check=False)
+                self.assertEqual(answer.returncode, 74)
+                self.assertIn("cannot write to stdout: No space left on device", answer.stderr)
+
     def test_problems_are_78_from_every_source(self):
         bad, good = self.write("b.ini", "queue_size = x"), self.write("a.ini", "")
         for arguments, variables in ((["-c", bad], {}), (["-c", good, "--set", "queue_size=x"], {}),

@@ -151,7 +151,7 @@ TEST_CASE("the status shows which settings are in force and what became of the l
     CHECK(shown(snapshot)["config"] == json::parse(R"({"path":"x.ini","hash":"abc","generation":3,
         "loaded_at":"2026-11-20T23:11:34.123456789Z","last_reload":null})"));
     snapshot.config.last_reload =
-        ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2, "x.ini:1: a: is bad"};
+        ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2, "x.ini:1: a: is bad", 1};
     CHECK(shown(snapshot)["config"]["last_reload"] == json::parse(R"({"time":"2026-11-20T23:11:34.123456789Z",
         "who":"anna","outcome":"invalid","changes_count":2,"problem":"x.ini:1: a: is bad"})"));
 }

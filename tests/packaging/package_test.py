@@ -67,6 +67,16 @@ class ThePackage(unittest.TestCase):
         self.assertNotIn(b".debug_info", app.read_bytes())
         self.assertLessEqual(app.stat().st_size, APP_BYTES_MAX)
 
+    def test_links_of_its_pages_lead_somewhere_and_examples_are_there(self):
+        subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(SCRATCH / "pages")], check=True)
+        folder = SCRATCH / "pages/usr/share/doc/telegate"
+        links = [(page.name, link) for page in folder.glob("*.md")
+                 for link in re.findall(r"\[[^]]+\]\(([^)#\s]+)", page.read_text()) if "://" not in link]
+        self.assertGreater(len(links), 10)
+        self.assertEqual([each for each in links if not (folder / each[1]).exists()], [])
+        for name in ("CHANGELOG.md", "examples/embedded.ini", "examples/high_frequency.ini", "examples/cloud.ini"):
+            self.assertTrue((folder / name).exists(), name)
+
     def test_lintian_finds_no_error(self):
         if shutil.which("lintian") is None:
             self.skipTest("no lintian")

@@ -33,6 +33,15 @@ class WhatTheManagerIsTold(DaemonTest):
         self.assertEqual(daemon.stop(), 0)
         self.assertEqual(daemon.told_until("STOPPING")["STATUS"], "stopping")
 
+    def test_the_status_has_the_address_that_answers(self):
+        for listen, told in (("listen =\nunix_socket = SCRATCH/rest", r"running: REST at unix:/\S+/rest"),
+                             ("listen = 127.0.0.1:0\nunix_socket = SCRATCH/rest",
+                              r"running: REST at http://127\.0\.0\.1:\d+, unix:/\S+/rest"),
+                             ("listen =", "running, without REST")):
+            with self.subTest(listen):
+                daemon = self.start(SETTINGS.replace("listen = 127.0.0.1:0", listen))
+                self.assertRegex(daemon.ready()["STATUS"], f"^{told}$")
+
     def test_it_is_not_ready_when_it_cannot_start(self):
         daemon = self.start(SETTINGS.replace("tcp://127.0.0.1:0", "tcp://192.0.2.1:1"))
         self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
@@ -129,6 +138,42 @@ class Signals(DaemonTest):
         daemon.send(signal.SIGHUP)
         self.assertGreater(int(daemon.told()["MONOTONIC_USEC"]), 0)
         self.assertEqual(daemon.told()["READY"], "1")
+
+    def test_a_reload_that_changed_nothing_is_told_until_one_is_good(self):
+        daemon = self.start()
+        daemon.ready()
+        for settings, count in (("log_level = loud\nqueue_sise = 1\n" + SETTINGS, "2 problems"),
+                                (SETTINGS.replace("simulated", "martian"), "problem"), (SETTINGS, None)):
+            with open(daemon.config, "w") as file:
+                file.write(settings)
+            daemon.send(signal.SIGHUP)
+            status = daemon.ready()["STATUS"]
+            self.assertRegex(status, r"^running: REST at http://127\.0\.0\.1:\d+")
+            self.assertEqual("; settings not changed: " in status, count is not None, status)
+            self.assertIn(count or "", status)
+
+    def test_each_settings_problem_is_logged_each_time_as_one_member(self):
+        daemon = self.start(arguments=("--log-format", "json"))
+        daemon.ready()
+        with open(daemon.config, "w") as file:
+            file.write(SETTINGS + 'waveforms = sine" who=root x="y\n')
+        for _ in range(2):
+            daemon.send(signal.SIGHUP)
+            daemon.ready()
+        lines = [json.loads(line) for line in daemon.log().splitlines()]
+        problems = [line for line in lines if "problem" in line]
+        self.assertEqual(len(problems), 2)
+        self.assertEqual({line["who"] for line in problems}, {"SIGHUP"})
+        self.assertEqual(set(problems[0]), {"time", "level", "message", "problem", "who"})
+        self.assertIn('" who=root x="y', problems[0]["problem"])
+        self.assertEqual(len([line for line in lines if line["message"] == "settings not changed"]), 2)
+
+    def test_usr2_writes_the_state_to_the_log_each_time(self):
+        daemon = self.start()
+        daemon.ready()
+        for times in (1, 2):
+            daemon.send(signal.SIGUSR2)
+            daemon.wait_for_line("(?s)" + times * "check=state good=true\n.*")
 
     def test_usr2_writes_the_state_to_the_log(self):
         daemon = self.start()

@@ -55,7 +55,7 @@ class TheUnits(unittest.TestCase):
         print("exposure", score.group(1))
 
     def test_what_the_daemon_relies_on_is_there(self):
-        for line in ("Type=notify", "NotifyAccess=main", "Restart=always", "RestartPreventExitStatus=64 77 78",
+        for line in ("Type=notify", "NotifyAccess=main", "Restart=always", "RestartPreventExitStatus=64 66 77 78",
                      "DynamicUser=yes", "ExecReload=/bin/kill -HUP $MAINPID", "RuntimeDirectory=telegate",
                      "ProcSubset=all"):
             self.assertIn("\n" + line + "\n", self.service())

@@ -1,0 +1,66 @@
+#include "log.hpp"
+
+#include "log_level.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A log in a file, without times.
+struct Harness {
+    explicit Harness(const std::string& level) : log({.level = level, .file = path}) {}
+
+    std::vector<std::string> lines() const {
+        std::ifstream file(path);
+        std::vector<std::string> all;
+        for (std::string line; std::getline(file, line);) {
+            all.push_back(line.substr(line.find(' ') + 1));
+        }
+        return all;
+    }
+
+    ScratchDir folder;
+    const std::string path = folder.path("log");
+    Log log;
+    Reactor reactor;
+};
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("the same act again is written again, while another line is only counted", "[gateway][log]") {
+    Harness h("info");
+    for (int i = 0; i < 3; ++i) {
+        CHECK(h.log.info_each("rest change path=/stop"));
+        h.log.info("noise");
+    }
+    CHECK(h.lines() == Lines{"info rest change path=/stop", "info noise", "info rest change path=/stop",
+                             "info rest change path=/stop"});
+}
+
+TEST_CASE("a level that hides acts hides them, and says so", "[gateway][log]") {
+    Harness h("warn");
+    CHECK_FALSE(h.log.info_each("rest change path=/stop"));
+    CHECK(h.log.warn_each("settings problem=x"));
+    CHECK(h.lines() == Lines{"warning settings problem=x"});
+}
+
+TEST_CASE("whoever turns the log off is its last line, and whoever turns it on the first", "[gateway][log]") {
+    Harness h("info");
+    LogLevel level(h.reactor, h.log, "info");
+    (void)level.set("off", std::nullopt, "eve");
+    h.log.error("nobody reads this");
+    (void)level.set("debug", 600s, "anna b");
+    CHECK(h.lines() == Lines{"info log level changed from=info to=off who=eve",
+                             "info log level changed from=off to=debug for_s=600 who=\"anna b\""});
+}
