@@ -1,7 +1,11 @@
 #include "plan_rest.hpp"
 
+#include "access_tokens.hpp"
+#include "file_fault.hpp"
 #include "host_name.hpp"
 #include "tls_context.hpp"
+
+#include <sys/un.h>
 
 #include <stdexcept>
 #include <string>
@@ -20,7 +24,7 @@ class Complaints {
     void add(const std::string& key, std::string what) {
         const auto place = settings_.places.find(key);
         const SettingsPlace known = place == settings_.places.end() ? SettingsPlace{} : place->second;
-        problems_.push_back({known.file, known.line, key, std::move(what)});
+        problems_.push_back({known.file, known.line, key, std::move(what), "rest." + key});
     }
 
   private:
@@ -39,36 +43,59 @@ void check_address(const Settings& settings, Complaints& complaints) {
     }
 }
 
-/// Whether the keys go together, so that the files can be looked at.
+/// Whether the keys go together and their files can be read, so that what these hold can be looked at.
 bool check_tls(const RestSettings& rest, Complaints& complaints) {
-    const std::string_view given = !rest.tls_certificate.empty() ? "tls_certificate"
-                                   : !rest.tls_key.empty()       ? "tls_key"
-                                   : !rest.tls_client_ca.empty() ? "tls_client_ca"
-                                                                 : "";
+    const std::string given = !rest.tls_certificate.empty() ? "tls_certificate"
+                              : !rest.tls_key.empty()       ? "tls_key"
+                              : !rest.tls_client_ca.empty() ? "tls_client_ca"
+                                                            : "";
     if (given.empty()) {
-        return true;
+        return false;
     }
     if (!TlsContext::available) {
-        complaints.add(std::string(given), "this build does not speak TLS, allowed: nothing");
+        complaints.add(given, "this build does not speak TLS, allowed: nothing");
         return false;
     }
-    if (rest.tls_certificate.empty() || rest.tls_key.empty()) {
-        complaints.add(std::string(given), "TLS needs tls_certificate and tls_key");
-        return false;
-    }
-    return true;
+    bool complete = true;
+    const auto check = [&](const std::string& key, const std::string& path, FileHolds what) {
+        const std::string fault = path.empty() ? "" : file_fault(path, what);
+        const bool missing = path.empty() && key != "tls_client_ca";
+        if (missing) {
+            complaints.add(given, "TLS needs tls_certificate and tls_key, and " + key + " is missing");
+        } else if (!fault.empty()) {
+            complaints.add(key, fault);
+        }
+        complete = complete && !missing && fault.empty();
+    };
+    check("tls_certificate", rest.tls_certificate, FileHolds::anything);
+    check("tls_key", rest.tls_key, FileHolds::secret);
+    check("tls_client_ca", rest.tls_client_ca, FileHolds::anything);
+    return complete;
 }
 
-void check_files(const RestCredentialPaths& paths, Complaints& complaints) {
+void check_tokens(const std::string& path, Complaints& complaints) {
     try {
-        (void)RestCredentials({.tokens_file = paths.tokens_file, .tls = {}});
-    } catch (const std::runtime_error& error) {
-        complaints.add("tokens_file", error.what());
+        (void)RestCredentials({.tokens_file = path, .tls = {}});
+    } catch (const TokensError& error) {
+        for (const std::string& fault : error.faults()) {
+            complaints.add("tokens_file", fault);
+        }
     }
+}
+
+void check_certificates(const TlsPaths& paths, Complaints& complaints) {
     try {
-        (void)RestCredentials({.tokens_file = {}, .tls = paths.tls});
+        (void)RestCredentials({.tokens_file = {}, .tls = paths});
     } catch (const std::runtime_error& error) {
         complaints.add("tls_certificate", error.what());
+    }
+}
+
+void check_unix_socket(const std::string& path, Complaints& complaints) {
+    constexpr std::size_t bytes_max = sizeof(sockaddr_un::sun_path) - 1;
+    if (path.size() > bytes_max) {
+        complaints.add("unix_socket", '"' + path + "\" is longer than the " + std::to_string(bytes_max) +
+                                          " bytes that a socket's path may have");
     }
 }
 
@@ -85,9 +112,11 @@ RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& pr
     options.streams_max = static_cast<std::size_t>(rest.streams_max);
     options.credentials.tokens_file = rest.tokens_file;
     options.credentials.tls = {rest.tls_certificate, rest.tls_key, rest.tls_client_ca};
+    check_unix_socket(rest.unix_socket, complaints);
     if (check_tls(rest, complaints)) {
-        check_files(options.credentials, complaints);
+        check_certificates(options.credentials.tls, complaints);
     }
+    check_tokens(rest.tokens_file, complaints);
     return options;
 }
 
