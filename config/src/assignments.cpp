@@ -51,7 +51,11 @@ SettingsSource assignments_source(const std::vector<std::string>& assignments, P
         GivenEntry entry{.place = place, .shown = "", .key = "", .value = assignment.substr(sign + 1)};
         if (std::string fault = take_apart(std::string_view(assignment).substr(0, sign), section, entry);
             !fault.empty()) {
-            problems.add(place, "", std::move(fault));
+            problems.add({.file = place.file,
+                          .line = 0,
+                          .key = "",
+                          .what = std::move(fault),
+                          .setting = printable(assignment.substr(0, sign))});
             continue;
         }
         section.entries.push_back(std::move(entry));

@@ -15,6 +15,7 @@
 namespace telegate {
 namespace {
 
+constexpr std::string_view prefix = "TELEGATE_";
 constexpr std::string_view file_suffix = "_FILE";
 
 std::string upper(std::string_view text) {
@@ -56,7 +57,7 @@ Meanings meanings_of(const std::vector<SettingsSource>& sources) {
         }
         add(key);
         if (row.section == "gateway") {
-            meanings["TELEGATE_" + upper(row.key)].push_back(key);
+            meanings[std::string(prefix) + upper(row.key)].push_back(key);
         }
     }
     return meanings;
@@ -103,13 +104,23 @@ class EnvironmentReading {
             ++left_out_;
             return;
         }
+        warnings_.push_back("env " + printable(variable) + ": is not a setting and is ignored" + advice(variable));
+    }
+
+    std::string advice(std::string_view variable) const {
+        // Without what all have in common, or everything would be near.
+        const auto own_part = [](std::string_view name) {
+            return name.substr(std::min(name.size(), prefix.size()));
+        };
+        if (own_part(variable).starts_with("CONFIG")) {
+            return ", the settings file is named by --config";
+        }
         std::vector<std::string_view> names;
         for (const auto& [name, keys] : meanings_) {
-            names.push_back(name);
+            names.push_back(own_part(name));
         }
-        const std::string_view near = nearest_name(variable, names);
-        warnings_.push_back("env " + printable(variable) + ": is not a setting and is ignored" +
-                            (near.empty() ? "" : ", did you mean " + std::string(near) + "?"));
+        const std::string_view near = nearest_name(own_part(variable), names);
+        return near.empty() ? "" : ", did you mean " + std::string(prefix) + std::string(near) + "?";
     }
 
     /// nullopt when the file cannot be read.
@@ -158,7 +169,8 @@ class EnvironmentReading {
 }  // namespace
 
 std::string variable_name(const SettingKey& key) {
-    return "TELEGATE_" + upper(key.section) + "_" + (key.name.empty() ? "" : upper(key.name) + "_") + upper(key.key);
+    return std::string(prefix) + upper(key.section) + "_" + (key.name.empty() ? "" : upper(key.name) + "_") +
+           upper(key.key);
 }
 
 SettingsSource environment_source(const Variables& variables, const std::vector<SettingsSource>& others,

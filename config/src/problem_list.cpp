@@ -39,7 +39,8 @@ std::string printable(std::string_view text) {
 }
 
 std::string quoted(std::string_view text) {
-    return '"' + printable(text) + '"';
+    const char quote = text.find('"') == std::string_view::npos ? '"' : '\'';
+    return quote + printable(text) + quote;
 }
 
 void ProblemList::add(SettingsPlace place, std::string_view key, std::string what) {

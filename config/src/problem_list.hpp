@@ -11,7 +11,7 @@ namespace telegate {
 /// Text from outside, fit for a terminal: control bytes as \xNN, cut when it is long.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The same in double quotes.
+/// The same in quotes: double ones, or single ones around a text that has double ones.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 /// The problems of one load.

@@ -1,4 +1,4 @@
-#include "quantity.hpp"
+#include "config/quantity.hpp"
 
 #include "problem_list.hpp"
 

@@ -1,9 +1,9 @@
 #include "config/nearest_name.hpp"
+#include "config/quantity.hpp"
 #include "config/setting_row.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
-#include "quantity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -173,6 +173,21 @@ Fault assign_listen(const ListenSlot& slot, std::string_view text) {
     return std::nullopt;
 }
 
+/// What was probably meant, where a value has something that only other notations have.
+std::string notation_hint(std::string_view text) {
+    const bool has_quotes =
+        text.size() > 1 && text.front() == text.back() && (text.front() == '"' || text.front() == '\'');
+    if (has_quotes) {
+        return ": values have no quotes";
+    }
+    for (const std::string_view sign : {" #", " ;", "\t#", "\t;"}) {
+        if (text.find(sign) != std::string_view::npos) {
+            return ": a comment cannot stand behind a value, only on a line of its own";
+        }
+    }
+    return "";
+}
+
 }  // namespace
 
 std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text,
@@ -194,7 +209,7 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
             }},
         row.rule);
     if (fault) {
-        *fault += ", allowed: " + allowed_text(row, notation);
+        *fault += (notation == Notation::text ? notation_hint(text) : "") + ", allowed: " + allowed_text(row, notation);
     }
     return fault;
 }

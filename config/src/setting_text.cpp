@@ -1,7 +1,7 @@
+#include "config/quantity.hpp"
 #include "config/setting_row.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
-#include "quantity.hpp"
 
 #include <array>
 #include <charconv>

@@ -65,8 +65,11 @@ class SectionFill {
         for (const SettingRow& row : settings_table()) {
             const bool is_ours = row.section == group_.row->name && (row.driver.empty() || row.driver == driver_);
             if (is_ours && row.required && !given_.contains(row.key)) {
-                problems_.add(first.place, first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
-                              "is missing in " + first.title() + ", allowed: " + allowed_text(row, notation_));
+                problems_.add({.file = first.place.file,
+                               .line = first.place.line,
+                               .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
+                               .what = "is missing in " + first.title() + ", allowed: " + allowed_text(row, notation_),
+                               .setting = whole_name(row.key)});
             }
         }
     }
@@ -75,18 +78,30 @@ class SectionFill {
     [[nodiscard]] const Places& origins() const noexcept { return origins_; }
 
   private:
+    /// "queue.policy", "device.boiler.seed"; of [gateway] the key alone, as --set has it.
+    [[nodiscard]] std::string whole_name(std::string_view key) const {
+        const std::string section = group_.row->name == "gateway" ? "" : std::string(group_.row->name) + '.';
+        return printable(section + (group_.name.empty() ? "" : group_.name + '.') + std::string(key));
+    }
+
+    void complain(const GivenEntry& entry, std::string what) {
+        problems_.add({.file = entry.place.file,
+                       .line = entry.place.line,
+                       .key = entry.shown,
+                       .what = std::move(what),
+                       .setting = whole_name(entry.key)});
+    }
+
     void take(const SettingsSource& source, const GivenSection& section) {
         for (const GivenEntry& entry : section.entries) {
             const SettingRow* const row = row_for(group_.row->name, driver_, entry.key);
             if (row == nullptr) {
-                problems_.add(entry.place, entry.shown,
-                              misplaced_text({group_.row->name, driver_, entry.key, section.title()}));
+                complain(entry, misplaced_text({group_.row->name, driver_, entry.key, section.title()}));
                 continue;
             }
             const auto [found, is_new] = given_here_.try_emplace(row->key, &entry);
             if (!is_new && !is_list(*row) && !source.last_wins) {
-                problems_.add(entry.place, entry.shown,
-                              "is there twice, first in line " + std::to_string(found->second->place.line));
+                complain(entry, "is there twice, first in line " + std::to_string(found->second->place.line));
             }
             store(*row, entry);
         }
@@ -110,7 +125,7 @@ class SectionFill {
                                                      ? assign(row, owner_, text, notation_)
                                                      : entry.fault + ", allowed: " + allowed_text(row, notation_);
         if (fault) {
-            problems_.add(entry.place, entry.shown, *fault);
+            complain(entry, *fault);
             return false;
         }
         origins_.insert_or_assign(row.key, entry.place);
@@ -138,8 +153,7 @@ class SectionFill {
         const auto given = given_here_.find(row.key);
         const bool other_given = given_here_.contains(other.key);
         if (given != given_here_.end() && other_given) {
-            problems_.add(given->second->place, given->second->shown,
-                          "stands beside " + std::string(other.key) + ", allowed: one of the two");
+            complain(*given->second, "stands beside " + std::string(other.key) + ", allowed: one of the two");
         } else if (given != given_here_.end()) {
             reset(other, owner_);
             origins_.erase(other.key);

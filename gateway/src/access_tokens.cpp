@@ -1,5 +1,7 @@
 #include "access_tokens.hpp"
 
+#include "file_fault.hpp"
+
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -47,8 +50,11 @@ std::string read_private(const std::string& path) {
     const ssize_t bytes = ::read(file, text.data(), text.size());
     const int error = errno;
     ::close(file);
-    if (!S_ISREG(facts.st_mode) || (facts.st_mode & S_IRWXO) != 0) {
-        throw std::runtime_error(path + ": allowed: a file closed to others, as by chmod o= " + path);
+    if (!S_ISREG(facts.st_mode)) {
+        throw std::runtime_error(path + ": is not an ordinary file");
+    }
+    if (const std::string fault = openness_fault(path, facts.st_mode); !fault.empty()) {
+        throw std::runtime_error(fault);
     }
     if (bytes < 0) {
         fail(path, error);
@@ -82,7 +88,18 @@ bool is_word(std::string_view text) {
     });
 }
 
+std::string joined(const std::vector<std::string>& faults) {
+    std::string text;
+    for (const std::string& fault : faults) {
+        text += (text.empty() ? "" : "; ") + fault;
+    }
+    return text;
+}
+
 }  // namespace
+
+TokensError::TokensError(std::vector<std::string> faults)
+    : std::runtime_error(joined(faults)), faults_(std::move(faults)) {}
 
 AccessTokens::AccessTokens() {
     if (::sodium_init() < 0) {
@@ -92,29 +109,49 @@ AccessTokens::AccessTokens() {
 }
 
 AccessTokens AccessTokens::load(const std::string& path) {
-    const std::string file = path_of(path);
-    std::string text = read_private(file);
     AccessTokens tokens;
-    std::size_t number = 0;
-    for (std::string_view rest = text; !rest.empty();) {
-        std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        ++number;
+    try {
+        const std::string file = path_of(path);
+        std::string text = read_private(file);
+        tokens.add_all(text, file);
+        ::sodium_memzero(text.data(), text.size());
+        if (tokens.entries_.empty()) {
+            throw std::runtime_error(file + ": holds no token, allowed: lines " + std::string(line_form));
+        }
+    } catch (const TokensError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        throw TokensError({error.what()});
+    }
+    return tokens;
+}
+
+void AccessTokens::add_all(std::string_view text, const std::string& file) {
+    std::vector<std::string> faults;
+    std::size_t left_out = 0;
+    for (std::size_t number = 1; !text.empty(); ++number) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
         line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
         if (line.empty() || line.front() == '#') {
             continue;
         }
         try {
-            tokens.add(line);
+            add(line);
         } catch (const std::runtime_error& error) {
-            throw std::runtime_error(file + ':' + std::to_string(number) + ": " + error.what());
+            if (faults.size() < faults_max) {
+                faults.push_back(file + ':' + std::to_string(number) + ": " + error.what());
+            } else {
+                ++left_out;
+            }
         }
     }
-    ::sodium_memzero(text.data(), text.size());
-    if (tokens.entries_.empty()) {
-        throw std::runtime_error(file + ": holds no token, allowed: lines " + std::string(line_form));
+    if (left_out > 0) {
+        faults.push_back(file + ": " + std::to_string(left_out) + " more lines are wrong");
     }
-    return tokens;
+    if (!faults.empty()) {
+        throw TokensError(std::move(faults));
+    }
 }
 
 void AccessTokens::add(std::string_view line) {

@@ -1,6 +1,7 @@
 #include "command_line.hpp"
 
 #include "config/load.hpp"
+#include "config/nearest_name.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -39,6 +40,28 @@ ParsedCommandLine leave(int code, std::string output) {
 ParsedCommandLine refuse(const std::string& what) {
     return leave(exit_code::usage,
                  std::string(program) + ": " + what + "\nExample: " + example + "\nAll options: gateway_app --help");
+}
+
+/// What stands on the command line and is no option, in words. CLI11 names all of it, in no order to speak of.
+std::string stray_text(const CLI::App& app) {
+    const std::vector<std::string> strays = app.remaining();
+    const auto is_option = [](const std::string& text) {
+        return text.starts_with('-');
+    };
+    const auto option = std::find_if(strays.begin(), strays.end(), is_option);
+    if (option == strays.end()) {
+        return strays.empty() ? "an argument is not expected" : "\"" + strays.front() + "\" is not expected here";
+    }
+    std::vector<std::string> known;
+    for (const CLI::Option* const each : app.get_options()) {
+        for (const std::string& name : each->get_lnames()) {
+            known.push_back("--" + name);
+        }
+    }
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    const std::string given = option->substr(0, option->find('='));
+    const std::string_view near = nearest_name(given, names);
+    return given + " is not an option" + (near.empty() ? "" : ", did you mean " + std::string(near) + "?");
 }
 
 /// CLI11 takes arguments from the back, without the name of the program.
@@ -141,6 +164,8 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv, const ch
         return leave(exit_code::ok, help_text(app));
     } catch (const CLI::CallForVersion&) {
         return leave(exit_code::ok, app.version());
+    } catch (const CLI::ExtrasError&) {
+        return refuse(stray_text(app));
     } catch (const CLI::ParseError& error) {
         return refuse(error.what());
     }

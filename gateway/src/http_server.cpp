@@ -1,5 +1,7 @@
 #include "http_server.hpp"
 
+#include "setting_failure.hpp"
+
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -41,10 +43,12 @@ std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     if (options.adopted_socket >= 0) {
         listeners.push_back(HttpListener::adopt(options.adopted_socket));
     } else if (!options.host.empty()) {
-        listeners.push_back(HttpListener::on_tcp(options.host, options.port));
+        listeners.push_back(
+            get_for("[rest] listen", "", [&] { return HttpListener::on_tcp(options.host, options.port); }));
     }
     if (!options.unix_socket.empty()) {
-        listeners.push_back(HttpListener::on_unix(options.unix_socket));
+        listeners.push_back(get_for("[rest] unix_socket", options.unix_socket,
+                                    [&] { return HttpListener::on_unix(options.unix_socket); }));
     }
     return listeners;
 }

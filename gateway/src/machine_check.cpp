@@ -6,6 +6,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,16 +73,52 @@ std::string host_fault(const std::string& host, const std::set<std::string>& own
     return is_everywhere(address) || own.contains(address) ? "" : "no interface of this machine is or has " + address;
 }
 
+std::string cannot(const std::string& what, const std::string& path, int error) {
+    return "no " + what + " can be " + (error == EEXIST ? "made at " : "made in ") + path + ": " +
+           std::generic_category().message(error);
+}
+
+/// "." for a path that names none.
+std::string folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+std::string folder_fault(const std::string& what, const std::string& path) {
+    const std::string folder = folder_of(path);
+    struct stat facts {};
+    if (::stat(folder.c_str(), &facts) != 0) {
+        return cannot(what, folder, errno);
+    }
+    if (!S_ISDIR(facts.st_mode)) {
+        return cannot(what, folder, ENOTDIR);
+    }
+    return ::access(folder.c_str(), W_OK | X_OK) == 0 ? "" : cannot(what, folder, errno);
+}
+
+/// A socket that is there already may be a dead one, which is replaced.
 std::string socket_fault(const std::string& path) {
-    if (path == "*" || path.starts_with('@')) {
-        return "";
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
+        return cannot("socket", path, EEXIST);
     }
-    std::string folder = std::filesystem::path(path).parent_path().string();
-    folder = folder.empty() ? "." : folder;
-    if (::access(folder.c_str(), W_OK | X_OK) == 0) {
-        return "";
+    return folder_fault("socket", path);
+}
+
+std::string log_file_fault(const std::string& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+        return folder_fault("file", path);
     }
-    return "no socket can be made in " + folder + ": " + std::generic_category().message(errno);
+    const int error = S_ISDIR(facts.st_mode) ? EISDIR : ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
+    return error == 0 ? "" : path + " cannot be written: " + std::generic_category().message(error);
+}
+
+std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>& own) {
+    if (endpoint.transport != Transport::ipc) {
+        return host_fault(endpoint.host, own);
+    }
+    return endpoint.path == "*" || endpoint.path.starts_with('@') ? "" : socket_fault(endpoint.path);
 }
 
 }  // namespace
@@ -94,14 +131,23 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
             problems.push_back({.file = place.file, .line = place.line, .key = key, .what = std::move(what)});
         }
     };
-    const auto listen = origins.given.find({"rest", "", "listen"});
-    add(listen == origins.given.end() ? SettingsPlace() : listen->second, "listen",
-        host_fault(settings.rest_host, own));
+    const auto place_of = [&](const char* section, const char* key) {
+        const auto found = origins.given.find({section, "", key});
+        return found == origins.given.end() ? SettingsPlace() : found->second;
+    };
+    if (settings.log_file != "stderr") {
+        add(place_of("log", "file"), "file", log_file_fault(settings.log_file));
+    }
+    if (!settings.rest_host.empty()) {
+        add(place_of("rest", "listen"), "listen", host_fault(settings.rest_host, own));
+    }
+    if (!settings.rest.unix_socket.empty()) {
+        add(place_of("rest", "unix_socket"), "unix_socket", socket_fault(settings.rest.unix_socket));
+    }
     for (const PublishSettings& publish : settings.publish) {
         const auto parsed = parse_endpoint(publish.endpoint);
         if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
-            const bool is_path = endpoint->transport == Transport::ipc;
-            add(publish.place, "endpoint", is_path ? socket_fault(endpoint->path) : host_fault(endpoint->host, own));
+            add(publish.place, "endpoint", endpoint_fault(*endpoint, own));
         }
     }
     return problems;

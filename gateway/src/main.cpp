@@ -7,6 +7,7 @@
 #include "reload_source.hpp"
 #include "service.hpp"
 #include "service_notify.hpp"
+#include "setting_failure.hpp"
 #include "settings_answer.hpp"
 #include "signals.hpp"
 #include "write_out.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <system_error>
 
 namespace {
@@ -31,7 +33,9 @@ int answer(const CommandLine& command_line) {
 int run(const CommandLine& command_line) {
     Signals signals;  // before all that takes time, so that an early one waits instead of killing
     LoadedPlan loaded = load_plan(command_line.sources);
-    Log log(log_options(loaded.settings));
+    const LogOptions options = log_options(loaded.settings);
+    const auto log_holder = get_for("[log] file", options.file, [&] { return std::make_unique<Log>(options); });
+    Log& log = *log_holder;
     std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
                   [&](const auto& text) { log.warn("settings warning=" + log_quoted(text)); });
     {

@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include "address_claims.hpp"
 #include "device/host_driver.hpp"
 #include "device/simulated_driver.hpp"
 #include "plan_rest.hpp"
@@ -73,7 +74,8 @@ ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem
         if (number >= count) {
             problems.push_back({settings.cpu_affinity_place.file, settings.cpu_affinity_place.line, "cpu_affinity",
                                 "this machine has no processor " + std::to_string(number) + ", allowed: 0 to " +
-                                    std::to_string(count - 1)});
+                                    std::to_string(count - 1),
+                                "sampling.cpu_affinity"});
         }
         schedule.processors.push_back(static_cast<unsigned>(number));
     }
@@ -89,13 +91,6 @@ PayloadFormat to_format(std::string_view name) {
     return PayloadFormat::json;
 }
 
-/// An endpoint can be bound once, whatever its format; any free port is another one each time.
-bool is_taken(const std::vector<FormatEndpoint>& endpoints, const Endpoint& endpoint) {
-    const bool any_port = endpoint.transport == Transport::tcp && endpoint.port == 0;
-    return !any_port && std::any_of(endpoints.begin(), endpoints.end(),
-                                    [&](const FormatEndpoint& other) { return other.endpoint == endpoint; });
-}
-
 void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsProblem>& problems) {
     for (const PublishSettings& publish : settings.publish) {
         auto curve = read_curve(publish, problems);
@@ -105,10 +100,8 @@ void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsPr
         auto endpoint = parse_endpoint(publish.endpoint);
         if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
             problems.push_back({publish.place.file, publish.place.line, "endpoint",
-                                "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what});
-        } else if (is_taken(plan.publish, std::get<Endpoint>(endpoint))) {
-            problems.push_back({publish.place.file, publish.place.line, "endpoint",
-                                "\"" + publish.endpoint + "\" is there twice, each endpoint can be bound once"});
+                                "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what,
+                                "publish." + publish.name + ".endpoint"});
         } else {
             plan.publish.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format), publish.name});
             plan.publish.back().curve = std::move(curve);
@@ -141,12 +134,14 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     plan.sampling_schedule = to_schedule(settings, problems);
     plan_endpoints(settings, plan, problems);
     plan.rest = plan_rest(settings, problems);
+    check_addresses(settings, problems);
     for (const DeviceSettings& device : settings.devices) {
         try {
             const bool keeps = keeps_driver && keeps_driver(device);
             plan.devices.push_back({device_options(settings, device), keeps ? nullptr : make_driver(device)});
         } catch (const std::exception& error) {
-            problems.push_back({device.place.file, device.place.line, "device \"" + device.name + "\"", error.what()});
+            problems.push_back({device.place.file, device.place.line, "device \"" + device.name + "\"", error.what(),
+                                "device." + device.name});
         }
     }
     if (!problems.empty()) {
@@ -178,6 +173,10 @@ LoadedPlan load_plan(const SettingsSources& sources) {
     if (!problems.empty()) {
         sort_problems(problems, sources.file);
         throw SettingsError(std::move(problems));
+    }
+    if (loaded.settings.devices.empty() && loaded.settings.publish.empty()) {
+        loaded.warnings.push_back(sources.file +
+                                  ": there is no [device] and no [publish]: the gateway has nothing to do");
     }
     return loaded;
 }

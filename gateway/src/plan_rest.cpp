@@ -1,8 +1,12 @@
 #include "plan_rest.hpp"
 
+#include "access_tokens.hpp"
+#include "file_fault.hpp"
 #include "host_name.hpp"
 #include "section_problems.hpp"
 #include "tls_context.hpp"
+
+#include <sys/un.h>
 
 #include <stdexcept>
 #include <string>
@@ -23,36 +27,59 @@ void check_address(const Settings& settings, SectionProblems& complaints) {
     }
 }
 
-/// Whether the keys go together, so that the files can be looked at.
+/// Whether the keys go together and their files can be read, so that what these hold can be looked at.
 bool check_tls(const RestSettings& rest, SectionProblems& complaints) {
-    const std::string_view given = !rest.tls_certificate.empty() ? "tls_certificate"
-                                   : !rest.tls_key.empty()       ? "tls_key"
-                                   : !rest.tls_client_ca.empty() ? "tls_client_ca"
-                                                                 : "";
+    const std::string given = !rest.tls_certificate.empty() ? "tls_certificate"
+                              : !rest.tls_key.empty()       ? "tls_key"
+                              : !rest.tls_client_ca.empty() ? "tls_client_ca"
+                                                            : "";
     if (given.empty()) {
-        return true;
+        return false;
     }
     if (!TlsContext::available) {
-        complaints.add(std::string(given), "this build does not speak TLS, allowed: nothing");
+        complaints.add(given, "this build does not speak TLS, allowed: nothing");
         return false;
     }
-    if (rest.tls_certificate.empty() || rest.tls_key.empty()) {
-        complaints.add(std::string(given), "TLS needs tls_certificate and tls_key");
-        return false;
-    }
-    return true;
+    bool complete = true;
+    const auto check = [&](const std::string& key, const std::string& path, FileHolds what) {
+        const std::string fault = path.empty() ? "" : file_fault(path, what);
+        const bool missing = path.empty() && key != "tls_client_ca";
+        if (missing) {
+            complaints.add(given, "TLS needs tls_certificate and tls_key, and " + key + " is missing");
+        } else if (!fault.empty()) {
+            complaints.add(key, fault);
+        }
+        complete = complete && !missing && fault.empty();
+    };
+    check("tls_certificate", rest.tls_certificate, FileHolds::anything);
+    check("tls_key", rest.tls_key, FileHolds::secret);
+    check("tls_client_ca", rest.tls_client_ca, FileHolds::anything);
+    return complete;
 }
 
-void check_files(const RestCredentialPaths& paths, SectionProblems& complaints) {
+void check_tokens(const std::string& path, SectionProblems& complaints) {
     try {
-        (void)RestCredentials({.tokens_file = paths.tokens_file, .tls = {}});
-    } catch (const std::runtime_error& error) {
-        complaints.add("tokens_file", error.what());
+        (void)RestCredentials({.tokens_file = path, .tls = {}});
+    } catch (const TokensError& error) {
+        for (const std::string& fault : error.faults()) {
+            complaints.add("tokens_file", fault);
+        }
     }
+}
+
+void check_certificates(const TlsPaths& paths, SectionProblems& complaints) {
     try {
-        (void)RestCredentials({.tokens_file = {}, .tls = paths.tls});
+        (void)RestCredentials({.tokens_file = {}, .tls = paths});
     } catch (const std::runtime_error& error) {
         complaints.add("tls_certificate", error.what());
+    }
+}
+
+void check_unix_socket(const std::string& path, SectionProblems& complaints) {
+    constexpr std::size_t bytes_max = sizeof(sockaddr_un::sun_path) - 1;
+    if (path.size() > bytes_max) {
+        complaints.add("unix_socket", '"' + path + "\" is longer than the " + std::to_string(bytes_max) +
+                                          " bytes that a socket's path may have");
     }
 }
 
@@ -60,7 +87,7 @@ void check_files(const RestCredentialPaths& paths, SectionProblems& complaints) 
 
 RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& problems) {
     const RestSettings& rest = settings.rest;
-    SectionProblems complaints(rest.places, {}, problems);
+    SectionProblems complaints("rest", rest.places, {}, problems);
     check_address(settings, complaints);
     RestOptions options;
     options.host = settings.rest_host;
@@ -69,9 +96,11 @@ RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& pr
     options.streams_max = static_cast<std::size_t>(rest.streams_max);
     options.credentials.tokens_file = rest.tokens_file;
     options.credentials.tls = {rest.tls_certificate, rest.tls_key, rest.tls_client_ca};
+    check_unix_socket(rest.unix_socket, complaints);
     if (check_tls(rest, complaints)) {
-        check_files(options.credentials, complaints);
+        check_certificates(options.credentials.tls, complaints);
     }
+    check_tokens(rest.tokens_file, complaints);
     return options;
 }
 

@@ -46,7 +46,7 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
 }  // namespace
 
 std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings, std::vector<SettingsProblem>& problems) {
-    SectionProblems found(settings.places, settings.place, problems);
+    SectionProblems found("publish." + settings.name, settings.places, settings.place, problems);
     const bool is_plain = settings.curve_secret_key_file.empty() && settings.curve_clients_dir.empty();
     if (is_plain || !check_settings(settings, found)) {
         return nullptr;

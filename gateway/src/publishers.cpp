@@ -1,6 +1,7 @@
 #include "publishers.hpp"
 
 #include "core/assert.hpp"
+#include "setting_failure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,6 +27,15 @@ bool may_be_in_the_way(const Endpoint& bound, const Endpoint& wanted) {
     return bound.transport == Transport::tcp ? bound.port == wanted.port : bound.path == wanted.path;
 }
 
+/// Whose failure names the setting.
+Endpoint bind_for(const FormatEndpoint& wanted, Publisher& publisher) {
+    return get_for("[publish \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
+        const Security security = to_security(wanted.curve);
+        return wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
+                                  : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security);
+    });
+}
+
 }  // namespace
 
 /// Threads, Limits: as Publishers. Failure: none.
@@ -44,11 +54,7 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
     : reactor_(reactor), connections_max_(connections_max), monitor_(std::move(monitor)) {
     add_lines(endpoints);
     for (const FormatEndpoint& wanted : endpoints) {
-        Publisher& publisher = publisher_of(wanted.format);
-        const Security security = to_security(wanted.curve);
-        bound_.push_back({wanted, wanted.adopted < 0
-                                      ? publisher.bind(wanted.endpoint, security)
-                                      : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security)});
+        bound_.push_back({wanted, bind_for(wanted, publisher_of(wanted.format))});
         bound_.back().wanted.adopted = -1;  // the publisher has it
     }
 }
@@ -142,7 +148,7 @@ Endpoint Publishers::bind(const FormatEndpoint& wanted, Prepared& prepared) {
             publisher_of(each.bound.wanted.format).unbind(each.bound.as_bound);
         }
     }
-    return publisher_of(wanted.format).bind(wanted.endpoint, to_security(wanted.curve));
+    return bind_for(wanted, publisher_of(wanted.format));
 }
 
 std::vector<std::string> Publishers::roll_back(Prepared& prepared) {

@@ -1,3 +1,4 @@
+#include "config/quantity.hpp"
 #include "config/settings_table.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
@@ -6,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,7 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view revert_allowed = "1s to 999s, 1m to 999m or 1h to 24h";
+constexpr std::string_view revert_allowed = "1s to 24h, such as 90s, 10m or 1h30m";
+constexpr std::int64_t revert_ms_min = 1'000;
+constexpr std::int64_t revert_ms_max = 86'400'000;
 constexpr std::size_t pointer_bytes_max = 64;
 constexpr std::size_t body_bytes_max = 1'024;
 
@@ -35,20 +38,22 @@ std::string levels_text() {
     return text;
 }
 
-/// "10m".
+/// "10m". A bare number could be of anything.
 std::optional<std::chrono::milliseconds> to_duration(std::string_view text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool plain = error == std::errc() && end + 1 == text.data() + text.size() && text.front() != '0';
-    if (!plain || number < 1 || number > (*end == 'h' ? 24 : 999)) {
+    const bool has_unit = !text.empty() && text.find_first_not_of("-0123456789.") != std::string_view::npos;
+    const auto parsed = parse_quantity(text, "ms");
+    const auto* const number = std::get_if<std::int64_t>(&parsed);
+    if (!has_unit || number == nullptr || *number < revert_ms_min || *number > revert_ms_max) {
         return std::nullopt;
     }
-    switch (*end) {
-        case 's': return std::chrono::seconds(number);
-        case 'm': return std::chrono::minutes(number);
-        case 'h': return std::chrono::hours(number);
-        default: return std::nullopt;
-    }
+    return std::chrono::milliseconds(*number);
+}
+
+/// A value as it is shown in faults: cut, and harmless.
+std::string shown(const Json& value) {
+    constexpr std::size_t bytes_max = 60;
+    const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    return text.size() > bytes_max ? text.substr(0, bytes_max) + "..." : text;
 }
 
 /// A member's name as a JSON pointer, cut and made harmless.
@@ -80,12 +85,12 @@ void read_member(LevelChange& change, const std::string& name, const Json& value
         change.level = value.is_string() ? value.get<std::string>() : "";
         const auto names = level_names();
         if (std::find(names.begin(), names.end(), change.level) == names.end()) {
-            change.fault("/level", "is no level; allowed: " + levels_text());
+            change.fault("/level", shown(value) + " is no level; allowed: " + levels_text());
         }
     } else if (name == "revert_after") {
         change.revert_after = value.is_string() ? to_duration(value.get<std::string>()) : std::nullopt;
         if (!change.revert_after) {
-            change.fault("/revert_after", "is no time; allowed: " + std::string(revert_allowed));
+            change.fault("/revert_after", shown(value) + " is no such time; allowed: " + std::string(revert_allowed));
         }
     } else {
         change.fault(to_pointer(name), "is not known; allowed: level, revert_after");

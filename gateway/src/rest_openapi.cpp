@@ -3,6 +3,7 @@
 #include "problem.hpp"
 #include "rest_schemas.hpp"
 #include "rest_table.hpp"
+#include "settings_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,15 @@ std::string_view to_string(HttpRole role) noexcept {
 
 Json reference(std::string_view schema) {
     return {{"$ref", "#/components/schemas/" + std::string(schema)}};
+}
+
+/// With that of the settings, which their own table makes.
+Json schemas_json() {
+    Json schemas = Json::parse(rest_schemas());
+    Json settings = Json::parse(settings_schema_json());
+    settings.erase("$schema");
+    schemas["Settings"] = std::move(settings);
+    return schemas;
 }
 
 /// Its own, and those that follow from what it takes.
@@ -174,7 +184,7 @@ std::string openapi_json() {
                     {"version", TELEGATE_VERSION},
                     {"description", "Shows and steers a telemetry gateway. Every GET may be a HEAD."}};
     json["paths"] = std::move(paths);
-    json["components"]["schemas"] = Json::parse(rest_schemas());
+    json["components"]["schemas"] = schemas_json();
     return json.dump() + '\n';
 }
 
@@ -189,7 +199,7 @@ std::string openapi_page() {
     for (const RestRoute* route : rest_table()) {
         html += route_html(*route);
     }
-    const Json schemas = Json::parse(rest_schemas());
+    const Json schemas = schemas_json();
     html += "<h1>Schemas</h1>\n";
     for (const auto& [name, schema] : schemas.items()) {
         html.append("<h2 id=\"").append(name).append("\">").append(name).append("</h2>\n<pre>");

@@ -178,11 +178,6 @@ constexpr std::string_view schemas = R"json({
   },
   "additionalProperties": false
 },
-"Settings": {
-  "type": "object",
-  "description": "A member for each section of the settings; docs/settings.schema.json has the rest.",
-  "additionalProperties": {"type": "object"}
-},
 "ReloadReport": {
   "type": "object",
   "required": ["outcome", "generation", "changes", "errors"],

@@ -17,18 +17,25 @@ class SectionProblems {
   public:
     using Places = std::map<std::string, SettingsPlace, std::less<>>;
 
-    /// `otherwise` is for keys that are not given.
-    SectionProblems(const Places& places, SettingsPlace otherwise, std::vector<SettingsProblem>& problems)
-        : places_(places), otherwise_(std::move(otherwise)), problems_(problems), before_(problems.size()) {}
+    /// `section` is its whole name, such as "publish.tcp"; `otherwise` is for keys that are not given.
+    SectionProblems(std::string section, const Places& places, SettingsPlace otherwise,
+                    std::vector<SettingsProblem>& problems)
+        : section_(std::move(section)),
+          places_(places),
+          otherwise_(std::move(otherwise)),
+          problems_(problems),
+          before_(problems.size()) {}
 
     void add(std::string_view key, std::string what) {
         const auto found = places_.find(key);
         const SettingsPlace& place = found == places_.end() ? otherwise_ : found->second;
-        problems_.push_back({place.file, place.line, std::string(key), std::move(what)});
+        problems_.push_back(
+            {place.file, place.line, std::string(key), std::move(what), section_ + '.' + std::string(key)});
     }
     [[nodiscard]] bool any() const noexcept { return problems_.size() > before_; }
 
   private:
+    const std::string section_;
     const Places& places_;
     const SettingsPlace otherwise_;
     std::vector<SettingsProblem>& problems_;

@@ -12,16 +12,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json problem_json(const SettingsProblem& problem) {
-    Json json = Json::object();
-    if (!problem.file.empty()) {
+/// Where it was given, for programs.
+void add_source(Json& json, const SettingsProblem& problem) {
+    constexpr std::string_view variable = "env ";
+    if (problem.file.starts_with("--")) {
+        json["source"] = "command line";
+        json["option"] = problem.file;
+    } else if (problem.file.starts_with(variable)) {
+        json["source"] = "environment";
+        json["variable"] = problem.file.substr(variable.size());
+    } else if (!problem.file.empty()) {
+        json["source"] = "file";
         json["file"] = problem.file;
     }
     if (problem.line > 0) {
         json["line"] = problem.line;
     }
-    if (!problem.key.empty()) {
-        json["key"] = problem.key;
+}
+
+Json problem_json(const SettingsProblem& problem) {
+    Json json = Json::object();
+    add_source(json, problem);
+    const std::string& key = problem.setting.empty() ? problem.key : problem.setting;
+    if (!key.empty()) {
+        json["key"] = key;
     }
     json["what"] = problem.what;
     return json;

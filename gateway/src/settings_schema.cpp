@@ -62,7 +62,7 @@ Json rule_schema(const SettingRule& rule) {
         Json operator()(const TextRule& text) const { return text_schema(text); }
         Json operator()(const ListenRule&) const {
             return {{"type", "string"},
-                    {"pattern", R"(^(localhost|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+|\[[0-9A-Fa-f:.]+\]):[0-9]+$)"}};
+                    {"pattern", R"(^$|^(localhost|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+|\[[0-9A-Fa-f:.]+\]):[0-9]+$)"}};
         }
     };
     return std::visit(Cases(), rule);

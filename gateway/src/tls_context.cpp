@@ -1,18 +1,16 @@
 #include "tls_context.hpp"
 
+#include "file_fault.hpp"
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <climits>
 #include <new>
 #include <stdexcept>
-#include <system_error>
 
 namespace telegate {
 namespace {
@@ -26,14 +24,9 @@ constexpr std::size_t record_bytes_max = 16 * 1024;
     throw std::runtime_error(what + (reason == nullptr ? "" : ": " + std::string(reason)));
 }
 
-void check_private(const std::string& path) {
-    struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) {
-        throw std::runtime_error(path + ": " + std::generic_category().message(errno));
-    }
-    if ((facts.st_mode & S_IRWXO) != 0) {
-        throw std::runtime_error(
-            path + ": may be read by everybody, allowed: a file closed to others, as by chmod o= " + path);
+void check_file(const std::string& path, FileHolds what) {
+    if (const std::string fault = file_fault(path, what); !fault.empty()) {
+        throw std::runtime_error(fault);
     }
 }
 
@@ -101,14 +94,16 @@ TlsContext::TlsContext(const TlsPaths& paths, bool certificate_needed)
         ::SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
         ::SSL_CTX_set_mode(
             context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+        check_file(paths.certificate, FileHolds::anything);
         if (::SSL_CTX_use_certificate_chain_file(context_, paths.certificate.c_str()) != 1) {
             fail(paths.certificate + ": not a certificate in PEM that can be read");
         }
-        check_private(paths.key);
+        check_file(paths.key, FileHolds::secret);
         if (::SSL_CTX_use_PrivateKey_file(context_, paths.key.c_str(), SSL_FILETYPE_PEM) != 1) {
             fail(paths.key + ": not the key of " + paths.certificate);
         }
         if (!paths.client_ca.empty()) {
+            check_file(paths.client_ca, FileHolds::anything);
             if (::SSL_CTX_load_verify_locations(context_, paths.client_ca.c_str(), nullptr) != 1) {
                 fail(paths.client_ca + ": holds no certificate in PEM that can be read");
             }

@@ -8,8 +8,10 @@ using namespace telegate;
 TEST_CASE("an operator reads what is wrong, where, and what is allowed", "[config][problems]") {
     const auto [text, message] = GENERATE(table<std::string, std::string>({
         {"sampling_interval_ms = 100 # fast\n",
-         "t.ini:1: sampling_interval_ms: \"100 # fast\" is not a whole number, allowed: a whole number of ms, 1 to "
-         "3600000; or with a unit of its own: us, ms, s, min, h, d"},
+         "t.ini:1: sampling_interval_ms: \"100 # fast\" is not a whole number: a comment cannot stand behind a value, "
+         "only on "
+         "a line of its own, allowed: a whole number of ms, 1 to 3600000; or with a unit of its own: us, ms, s, min, "
+         "h, d"},
         {"sampling_intervall_ms = 100\n",
          "t.ini:1: sampling_intervall_ms: is not a setting of the lines before the first section, did you mean "
          "sampling_interval_ms?"},

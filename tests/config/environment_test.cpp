@@ -107,6 +107,15 @@ TEST_CASE("a variable that is no setting is a warning with the nearest name", "[
                                    "env TELEGATE_TLS_\\x1b[2J: is not a setting and is ignored"});
 }
 
+TEST_CASE("a variable for the settings file is told of --config, and what is far from all names of none",
+          "[config][environment]") {
+    const LoadedSettings loaded = Bench().load({{"TELEGATE_CONFIG", "a.ini"}, {"TELEGATE_COLOR", "on"}});
+    CHECK(loaded.warnings ==
+          std::vector<std::string>{
+              "env TELEGATE_COLOR: is not a setting and is ignored",
+              "env TELEGATE_CONFIG: is not a setting and is ignored, the settings file is named by --config"});
+}
+
 TEST_CASE("no more than 50 warnings are told, and the rest is counted", "[config][environment]") {
     Variables variables;
     for (int i = 0; i < 60; ++i) {

@@ -1,5 +1,5 @@
 #include "config/problems.hpp"
-#include "quantity.hpp"
+#include "config/quantity.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;
@@ -46,7 +46,7 @@ TEST_CASE("whole numbers are accepted within their range only", "[config]") {
 }
 
 TEST_CASE("a whole number that has no unit is digits and nothing else", "[config]") {
-    const auto* const text = GENERATE("", "x", "100 ms", "64KiB", "1.5", "1e3", "+5", "0x10", "\"5\"", "5,", "--5");
+    const auto* const text = GENERATE("", "x", "100 ms", "64KiB", "1.5", "1e3", "+5", "0x10", "5,", "--5");
     CAPTURE(text);
     CHECK(problem_of(std::string("queue_size = ") + text) ==
           "t.ini:1: queue_size: \"" + std::string(text) +
@@ -160,7 +160,7 @@ TEST_CASE("booleans are words or digits in any letter case", "[config]") {
 }
 
 TEST_CASE("anything else is not a boolean", "[config]") {
-    const auto* const text = GENERATE("", "2", "y", "ja", "yes please", "\"yes\"");
+    const auto* const text = GENERATE("", "2", "y", "ja", "yes please");
     CHECK(has(problem_of(simulated + "autostart = " + text), "is neither yes nor no, allowed: yes, true, on, 1, no"));
 }
 
@@ -170,6 +170,21 @@ TEST_CASE("a choice that is not allowed names those that are, and the nearest", 
           "error, off");
     CHECK(problem_of("[queue]\npolicy = 7") ==
           "t.ini:2: policy: \"7\" is not a choice, allowed: drop_oldest, drop_newest, block");
+}
+
+TEST_CASE("a comment behind a value and quotes around it are told as what they are", "[config]") {
+    CHECK(problem_of("log_level = info # be chatty") ==
+          "t.ini:1: log_level: \"info # be chatty\" is not a choice: a comment cannot stand behind a value, only on a "
+          "line of "
+          "its own, allowed: trace, debug, info, warn, error, off");
+    CHECK(problem_of("queue_size = 7\t; few").find(": a comment cannot stand behind a value") != std::string::npos);
+    CHECK(problem_of("[queue]\npolicy = \"block\"") ==
+          "t.ini:2: policy: '\"block\"' is not a choice (did you mean block?): values have no quotes, allowed: "
+          "drop_oldest, drop_newest, block");
+    CHECK(has(problem_of("queue_size = \"5\""), "'\"5\"' is not a whole number: values have no quotes, allowed: "));
+    CHECK(
+        has(problem_of(simulated + "autostart = \"yes\""), "is neither yes nor no: values have no quotes, allowed: "));
+    CHECK(problem_of("log_level = in#fo").find("comment") == std::string::npos);
 }
 
 TEST_CASE("the format of an endpoint is json, cbor or record, and json when it is not set", "[config]") {

@@ -63,7 +63,12 @@ TEST_CASE("a file that everybody may read is refused, with the way out", "[gatew
     ScratchDir folder;
     const std::string path = write_private(folder, "tokens", line("admin", "a", token));
     REQUIRE(::chmod(path.c_str(), 0644) == 0);
-    CHECK_THROWS_WITH(AccessTokens::load(path), Catch::Contains("chmod o= " + path));
+    CHECK_THROWS_WITH(AccessTokens::load(path), path +
+                                                    ": has mode 0644, so it may be read by every user of this machine, "
+                                                    "allowed: a file closed to others, as by chmod o= " +
+                                                    path);
+    REQUIRE(::chmod(path.c_str(), 0602) == 0);
+    CHECK_THROWS_WITH(AccessTokens::load(path), Catch::Contains("has mode 0602, so it may be written by"));
 }
 
 TEST_CASE("what is no file is refused", "[gateway][access]") {
@@ -72,6 +77,21 @@ TEST_CASE("what is no file is refused", "[gateway][access]") {
     CHECK_THROWS(AccessTokens::load(folder.path()));
     CHECK_THROWS_WITH(AccessTokens::load(write_private(folder, "long", std::string(200'000, '#'))),
                       Catch::Contains("too long"));
+}
+
+TEST_CASE("only so many bad lines are told, and the rest is counted", "[gateway][access]") {
+    ScratchDir folder;
+    std::string text;
+    for (std::size_t number = 0; number < AccessTokens::faults_max + 5; ++number) {
+        text += "nonsense\n";
+    }
+    try {
+        (void)AccessTokens::load(write_private(folder, "tokens", text));
+        FAIL("it was taken");
+    } catch (const TokensError& error) {
+        REQUIRE(error.faults().size() == AccessTokens::faults_max + 1);
+        CHECK_THAT(error.faults().back(), Catch::EndsWith(": 5 more lines are wrong"));
+    }
 }
 
 TEST_CASE("one token too many is refused", "[gateway][access]") {

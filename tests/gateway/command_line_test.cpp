@@ -71,6 +71,15 @@ TEST_CASE("what is not an option is a usage error that names it", "[gateway][com
     CHECK(has(parsed.output, "gateway_app --help"));
 }
 
+TEST_CASE("an option that is mistyped is told with the nearest one", "[gateway][command_line]") {
+    CHECK(has(parse({"--confg", "a.ini"}).output, "gateway_app: --confg is not an option, did you mean --config?\n"));
+    CHECK(has(parse({"--chek", "-c", "a.ini"}).output, "--chek is not an option, did you mean --check?\n"));
+    CHECK(has(parse({"-c", "a.ini", "--log-levl=info"}).output,
+              "--log-levl is not an option, did you mean --log-level?\n"));
+    CHECK(has(parse({"-c", "a.ini", "--frobnicate"}).output, "--frobnicate is not an option\n"));
+    CHECK(has(parse({"-c", "a.ini", "b.ini"}).output, "\"b.ini\" is not expected here\n"));
+}
+
 TEST_CASE("an option without its value or given twice is a usage error that names it", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
         parse(GENERATE(std::vector{"--config"}, std::vector{"-c", "a.ini", "--config", "b.ini"}));

@@ -52,6 +52,35 @@ TEST_CASE("files of [rest] that cannot be used are named before the start", "[ga
     CHECK_THAT(problem_of("[rest]\ntls_client_ca = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
 }
 
+TEST_CASE("what is missing for TLS is named, and hides no other problem", "[gateway][plan][access]") {
+    ScratchDir folder;
+    const Certificate own(folder, "gateway");
+    CHECK(problem_of("[rest]\ntls_key = " + own.key_path + "\n") ==
+          "test.ini:2: tls_key: TLS needs tls_certificate and tls_key, and tls_certificate is missing");
+    CHECK(problem_of("[rest]\ntls_certificate = " + own.certificate_path + "\ntokens_file = /nowhere\n") ==
+          "test.ini:2: tls_certificate: TLS needs tls_certificate and tls_key, and tls_key is missing\n"
+          "test.ini:3: tokens_file: /nowhere: No such file or directory");
+    CHECK(problem_of("[rest]\ntls_certificate = /no/crt\ntls_key = /no/key\ntls_client_ca = " + folder.path() + "\n") ==
+          "test.ini:2: tls_certificate: /no/crt: No such file or directory\n"
+          "test.ini:3: tls_key: /no/key: No such file or directory\n"
+          "test.ini:4: tls_client_ca: " +
+              folder.path() + ": Is a directory");
+}
+
+TEST_CASE("every bad line of a tokens file is a problem", "[gateway][plan][access]") {
+    ScratchDir folder;
+    const std::string tokens = write_private(folder, "tokens", "x\nadmin a a-token-of-someone\ny\nadmin b short\n");
+    const std::string place = "test.ini:2: tokens_file: " + tokens;
+    CHECK_THAT(problem_of("[rest]\ntokens_file = " + tokens + "\n"),
+               Catch::Contains(place + ":1: ") && Catch::Contains(place + ":3: ") && Catch::Contains(place + ":4: "));
+}
+
+TEST_CASE("a path that no socket can have is a problem", "[gateway][plan][access]") {
+    CHECK(problem_of("[rest]\nunix_socket = /" + std::string(106, 'x') + "\n").empty());
+    CHECK_THAT(problem_of("[rest]\nunix_socket = /" + std::string(107, 'x') + "\n"),
+               Catch::StartsWith("test.ini:2: unix_socket: ") && Catch::Contains("longer than the 107 bytes"));
+}
+
 TEST_CASE("what [rest] says reaches the server", "[gateway][plan][access]") {
     const Plan plan =
         make_plan(parse_settings("[rest]\nlisten =\nunix_socket = /run/x.sock\nstreams_max = 3\n", "test.ini"));

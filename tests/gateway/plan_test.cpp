@@ -79,6 +79,46 @@ TEST_CASE("an endpoint that is there twice is a problem, unless it asks for any 
               .empty());
 }
 
+TEST_CASE("two settings that want one port or one file are a problem that names both", "[gateway][plan]") {
+    const auto [listen, first, second, clash] = GENERATE(
+        table<std::string, std::string, std::string, bool>({{"", "tcp://*:5557", "tcp://127.0.0.1:5557", true},
+                                                            {"", "tcp://[::]:5557", "tcp://127.0.0.1:5557", true},
+                                                            {"", "tcp://[::]:5557", "tcp://[::1]:5557", true},
+                                                            {"", "tcp://localhost:5557", "tcp://127.0.0.1:5557", true},
+                                                            {"", "tcp://[::1]:5557", "tcp://[0:0::1]:5557", true},
+                                                            {"", "tcp://*:5557", "tcp://lo:5557", true},
+                                                            {"", "tcp://*:5557", "tcp://[::1]:5557", false},
+                                                            {"", "tcp://127.0.0.1:5557", "tcp://127.0.0.2:5557", false},
+                                                            {"", "tcp://127.0.0.1:5557", "tcp://127.0.0.1:5558", false},
+                                                            {"", "ipc:///tmp/a", "ipc:///tmp/./a", true},
+                                                            {"", "ipc:///tmp/a", "ipc:///tmp/nope/../a", true},
+                                                            {"", "ipc://a", "ipc://./a", true},
+                                                            {"", "ipc://@a", "ipc://a", false},
+                                                            {"", "ipc://*", "ipc://*", false},
+                                                            {"127.0.0.1:5557", "ipc:///tmp/a", "tcp://*:5557", true},
+                                                            {"127.0.0.1:5557", "ipc:///tmp/a", "tcp://*:5558", false},
+                                                            {"127.0.0.1:0", "ipc:///tmp/a", "tcp://*:0", false}}));
+    CAPTURE(listen, first, second);
+    const auto problems = problems_of("[rest]\nlisten = " + listen + "\n[publish \"a\"]\nendpoint = " + first +
+                                      "\n[publish \"b\"]\nendpoint = " + second + "\n");
+    REQUIRE(problems.size() == (clash ? 1 : 0));
+    if (clash) {
+        CHECK(contains(problems[0], "x.ini:6: endpoint: \"" + second + "\" takes the same "));
+        CHECK(contains(problems[0], listen.empty() ? "\"" + first + "\" in [publish \"a\"] (x.ini:4)"
+                                                   : "\"" + listen + "\" in [rest] (x.ini:2)"));
+    }
+}
+
+TEST_CASE("the default address of REST is taken too, and so are its socket and the log file", "[gateway][plan]") {
+    const auto tcp = problems_of("[publish \"a\"]\nendpoint = tcp://*:8080\n");
+    REQUIRE(tcp.size() == 1);
+    CHECK(
+        contains(tcp[0], "x.ini:2: endpoint: \"tcp://*:8080\" takes the same port as \"127.0.0.1:8080\" in [rest], "));
+    CHECK(problems_of("[rest]\nunix_socket = /tmp/a\n[publish \"a\"]\nendpoint = ipc:///tmp//a\n").size() == 1);
+    CHECK(problems_of("[log]\nfile = /tmp/a\n[rest]\nunix_socket = /tmp/a\n").size() == 1);
+    CHECK(problems_of("[rest]\nunix_socket = @a\n[publish \"a\"]\nendpoint = ipc://@a\n").empty());
+}
+
 TEST_CASE("an endpoint has the format that is asked for, and json when none is", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\n"

@@ -131,6 +131,21 @@ TEST_CASE("a level that is set to stay is not taken back by an earlier time", "[
     CHECK(gateway.log_level.status().level == "error");
 }
 
+TEST_CASE("a wrong log level is told with what was given", "[gateway][rest][log]") {
+    Sampled call;
+    const json answer = call.ask("PUT", "/log-level", R"({"level":"loud","revert_after":"soon"})");
+    CHECK(answer["errors"][0]["detail"] == "\"loud\" is no level; allowed: trace, debug, info, warn, error, off");
+    CHECK(answer["errors"][1]["detail"] == "\"soon\" is no such time; allowed: 1s to 24h, such as 90s, 10m or 1h30m");
+}
+
+TEST_CASE("a log level goes back after a time as settings have them", "[gateway][rest][log]") {
+    Sampled call;
+    const auto* const time = GENERATE("1s", "90s", "1000s", "1h30m", "24h", "1500ms", "1.5 h");
+    CAPTURE(time);
+    const json body{{"level", "debug"}, {"revert_after", time}};
+    CHECK(call.ask("PUT", "/log-level", body.dump())["reverts_to"] == "info");
+}
+
 TEST_CASE("a wrong log level names the member and what is allowed", "[gateway][rest][log]") {
     Sampled call;
     const auto [body, pointer] =
@@ -139,8 +154,10 @@ TEST_CASE("a wrong log level names the member and what is allowed", "[gateway][r
                                                   {R"({})", "/level"},
                                                   {R"({"level":"info","revert_after":"0s"})", "/revert_after"},
                                                   {R"({"level":"info","revert_after":"25h"})", "/revert_after"},
-                                                  {R"({"level":"info","revert_after":"1000s"})", "/revert_after"},
-                                                  {R"({"level":"info","revert_after":"05m"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"999ms"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"24h1s"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"2000"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"10 years"})", "/revert_after"},
                                                   {R"({"level":"info","revert_after":""})", "/revert_after"},
                                                   {R"({"level":"info","revert_after":10})", "/revert_after"},
                                                   {R"({"level":"info","re/vert~":1})", "/re~1vert~0"},

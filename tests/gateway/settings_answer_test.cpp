@@ -62,7 +62,7 @@ TEST_CASE("a check answers in JSON", "[gateway][check]") {
 
 TEST_CASE("settings without problems are said to be so, beside warnings", "[gateway][check]") {
     const Bench bench;
-    const std::string text = "[publish \"a\"]\nendpoint = ipc:///nonexistent/a\n";
+    const std::string text = "[publish \"a\"]\nendpoint = ipc:///nonexistent/a\n[device \"d\"]\ndriver = simulated\n";
     const SettingsAnswer answer = bench.answer(text, Purpose::check, "text");
     CHECK(answer.exit_code == exit_code::ok);
     CHECK(answer.output == bench.path("a.ini") + ": no problems found\n");
@@ -92,6 +92,58 @@ TEST_CASE("settings are printed in each format", "[gateway][print]") {
     CHECK(answer.exit_code == exit_code::config);
     CHECK(answer.output.empty());
     CHECK(has(answer.errors, "a.ini:1: queue_size: "));
+}
+
+TEST_CASE("a check in JSON says which source gave a key, and its whole name", "[gateway][check]") {
+    const ScratchDir scratch;
+    std::ofstream(scratch.path("a.ini")) << "[queue]\npolicy = wait\n";
+    const SettingsAnswer answer =
+        answer_settings({.sources = {.file = scratch.path("a.ini"),
+                                     .environment = {{"TELEGATE_LOG_LEVEL", "loud"}},
+                                     .assignments = {"queue.polcy=block", "device.boiler.seed=x", "qeue.policy=block"}},
+                         .purpose = Purpose::check,
+                         .format = "json"});
+    std::vector<std::string> told;
+    const auto json = nlohmann::json::parse(answer.output);
+    for (const auto& problem : json["problems"]) {
+        told.push_back(problem["source"].get<std::string>() + " " + problem.value("variable", "") +
+                       problem.value("option", "") + " " + problem.value("key", "none"));
+        CHECK(problem.contains("file") == (problem["source"] == "file"));
+    }
+    CHECK(told == std::vector<std::string>{"file  queue.policy", "environment TELEGATE_LOG_LEVEL log_level",
+                                           "command line --set qeue.policy=block qeue.policy",
+                                           "command line --set queue.polcy=block queue.polcy",
+                                           "command line --set device.boiler.seed=x device.boiler.seed",
+                                           "command line --set device.boiler.seed=x device.boiler.driver"});
+}
+
+TEST_CASE("a gateway without devices and endpoints is told that it has nothing to do", "[gateway][check]") {
+    const Bench bench;
+    const std::string warning = "there is no [device] and no [publish]: the gateway has nothing to do";
+    CHECK(has(bench.answer("", Purpose::check, "text").errors, warning));
+    CHECK_FALSE(has(bench.answer("[device \"d\"]\ndriver = host\n", Purpose::check, "text").errors, warning));
+}
+
+TEST_CASE("no TCP for REST needs no interface", "[gateway][check]") {
+    CHECK(machine_texts("[rest]\nlisten =\n").empty());
+}
+
+TEST_CASE("a log file and a socket of REST that cannot be made are found", "[gateway][check]") {
+    const ScratchDir scratch;
+    std::ofstream(scratch.path("file")) << "";
+    const auto texts_of = [](const std::string& log, const std::string& socket) {
+        return machine_texts("[log]\nfile = " + log + "\n[rest]\nunix_socket = " + socket + "\n");
+    };
+    CHECK(texts_of(scratch.path("log"), scratch.path("socket")).empty());
+    CHECK(texts_of("stderr", "").empty());
+    CHECK(texts_of(scratch.path("file"), "here").empty());
+    CHECK(texts_of("/nope/x", "/nope/s") ==
+          std::vector<std::string>{"file: no file can be made in /nope: No such file or directory",
+                                   "unix_socket: no socket can be made in /nope: No such file or directory"});
+    CHECK(texts_of(scratch.path("file/x"), scratch.path("file/s")).size() == 2);
+    CHECK(texts_of(scratch.path(), scratch.path("file")) ==
+          std::vector<std::string>{"file: " + scratch.path() + " cannot be written: Is a directory",
+                                   "unix_socket: no socket can be made at " + scratch.path("file") + ": File exists"});
 }
 
 TEST_CASE("an address that the machine has, or that means all or none of its own, is no problem", "[gateway][check]") {

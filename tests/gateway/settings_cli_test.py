@@ -5,9 +5,12 @@ Environment: TELEGATE_GATEWAY_APP, TELEGATE_SOURCE_DIR.
 
 import json
 import os
+import re
+import socket
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 try:
     import jsonschema
@@ -18,6 +21,7 @@ APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
 SHIPPED = ["gateway", "embedded", "high_frequency", "cloud"]
 DEADLINE_S = 30
+DEVICE = '[device "d"]\ndriver = simulated\n'
 
 
 def run(*arguments, **variables):
@@ -46,7 +50,7 @@ class Scratch(unittest.TestCase):
 
 class ExitCodes(Scratch):
     def test_good_settings_are_0(self):
-        path = self.write("a.ini", "")
+        path = self.write("a.ini", DEVICE)
         for arguments in (["--check"], ["--test"], ["--print-config"], ["--print-config=ini"], ["--print-config=json"]):
             with self.subTest(arguments):
                 answer = run("-c", path, *arguments)
@@ -92,6 +96,33 @@ class ExitCodes(Scratch):
                     self.assertEqual(run(*arguments, *purpose, **variables).returncode, 78)
 
 
+class StartFailures(Scratch):
+    """Each names the setting whose address or file cannot be had."""
+
+    def start(self, text):
+        return run("-c", self.write("a.ini", "[rest]\nlisten =\n" + text + DEVICE))
+
+    def test_a_folder_that_is_missing_is_named_with_the_setting(self):
+        for text, setting, path in (('[publish "p"]\nendpoint = ipc:///nope/p\n', '[publish "p"] endpoint', "ipc:///nope/p"),
+                                    ("unix_socket = /nope/s\n", "[rest] unix_socket", "unix:/nope/s"),
+                                    ("[log]\nfile = /nope/l\n", "[log] file", "/nope/l")):
+            with self.subTest(setting):
+                answer = self.start(text)
+                self.assertEqual(answer.returncode, 69)
+                self.assertIn(f"telegate: cannot start: {setting}: ", answer.stderr)
+                self.assertIn(f"{path}: No such file or directory; the folder /nope is missing\n", answer.stderr)
+
+    def test_a_port_that_is_taken_is_named_with_the_setting(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            answer = self.start(f'[publish "p"]\nendpoint = tcp://127.0.0.1:{port}\n')
+            self.assertEqual(answer.returncode, 69)
+            self.assertIn(f'[publish "p"] endpoint: tcp://127.0.0.1:{port}: Address already in use', answer.stderr)
+            answer = run("-c", self.write("b.ini", DEVICE), "--set", f"rest.listen=127.0.0.1:{port}")
+            self.assertEqual(answer.returncode, 69)
+            self.assertRegex(answer.stderr, rf"\[rest\] listen: .*127.0.0.1:{port}: Address already in use")
+
+
 class Answers(Scratch):
     def test_a_check_in_json_names_file_line_key_and_what(self):
         path = self.write("a.ini", "\nqueue_size = x\n")
@@ -101,7 +132,8 @@ class Answers(Scratch):
         self.assertFalse(told["valid"])
         first, second = told["problems"]
         self.assertEqual((first["file"], first["line"], first["key"]), (path, 2, "queue_size"))
-        self.assertEqual(second["file"], "env TELEGATE_QUEUE_POLICY")
+        self.assertEqual((second["source"], second["variable"], second["key"]),
+                         ("environment", "TELEGATE_QUEUE_POLICY", "queue.policy"))
         self.assertIn("drop_oldest", second["what"])
 
     def test_every_value_has_its_origin(self):
@@ -128,6 +160,28 @@ class Answers(Scratch):
         answer = run("-c", self.write("a.ini", ""), "--check", TELEGATE_PORT="tcp://10.0.0.1:5556")
         self.assertEqual(answer.returncode, 0)
         self.assertIn("warning: env TELEGATE_PORT: is not a setting and is ignored", answer.stderr)
+
+
+class Running(Scratch):
+    def test_what_get_config_gives_put_config_takes_and_changes_nothing(self):
+        path = self.write("a.ini", """[rest]\nlisten = 127.0.0.1:0\n[publish "p"]\nendpoint = tcp://127.0.0.1:0
+[publish "r"]\nendpoint = ipc://@telegate-test-%d\nformat = record\n[device "h"]\ndriver = host\ninterval_ms = 250
+[device "s.1"]\ndriver = simulated\ninterval_us = 1500\nwaveforms = sine, noise\namplitude = 0.1\n""" % os.getpid())
+        gateway = subprocess.Popen([APP, "--config", path], stderr=subprocess.PIPE, text=True)
+        try:
+            url = next(found.group(1) for line in gateway.stderr if (found := re.search(r" running rest=(\S+)", line)))
+            with urllib.request.urlopen(url + "/config", timeout=DEADLINE_S) as answer:
+                given, tag = answer.read(), answer.headers["ETag"]
+            request = urllib.request.Request(url + "/config", given, {"Content-Type": "application/json", "If-Match": tag},
+                                             method="PUT")
+            with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+                report = json.load(answer)
+            self.assertEqual((report["outcome"], report["changes"], report["errors"]), ("unchanged", [], []))
+            with urllib.request.urlopen(url + "/config", timeout=DEADLINE_S) as answer:
+                self.assertEqual((answer.read(), answer.headers["ETag"]), (given, tag))
+        finally:
+            gateway.terminate()
+            gateway.communicate(timeout=DEADLINE_S)
 
 
 @unittest.skipUnless(jsonschema, "no python3-jsonschema")
@@ -166,7 +220,8 @@ class TheSchema(Scratch):
     def test_it_accepts_what_the_gateway_accepts(self):
         for document in ({}, {"gateway": {"queue_size": 0}}, {"device": {}}, {"sampling": {"cpu_affinity": []}},
                          {"device": {"a.b": {"driver": "simulated", "interval_us": 10, "waveforms": ["sine"]}}},
-                         {"publish": {"a": {"endpoint": "ipc:///tmp/x y"}}}, {"rest": {"listen": "[::1]:0"}}):
+                         {"publish": {"a": {"endpoint": "ipc:///tmp/x y"}}}, {"rest": {"listen": "[::1]:0"}},
+                         {"rest": {"listen": ""}}):
             with self.subTest(document):
                 self.assertTrue(self.validator.is_valid(document))
 

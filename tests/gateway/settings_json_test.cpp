@@ -1,5 +1,6 @@
 #include "settings_json.hpp"
 
+#include "config/settings_diff.hpp"
 #include "config/settings_table.hpp"
 #include "config/settings_text.hpp"
 #include "config/settings_walk.hpp"
@@ -79,6 +80,42 @@ class Draw {
     std::mt19937 random_;
 };
 
+/// A value that is not the default, as text.
+std::string other_value(const SettingRow& row) {
+    struct Cases {
+        const std::string standard;
+        std::string operator()(const BooleanRule&) const { return standard == "yes" ? "no" : "yes"; }
+        std::string operator()(const WholeRule& rule) const { return std::to_string(rule.max); }
+        std::string operator()(const RealRule& rule) const { return rule.max == 1 ? "0.375" : "-2.5"; }
+        std::string operator()(const ChoiceRule& rule) const {
+            return std::string(rule.choices.front() == standard ? rule.choices.back() : rule.choices.front());
+        }
+        std::string operator()(const ListRule& rule) const { return std::string(rule.choices.back()); }
+        std::string operator()(const WholeListRule&) const { return "5, 0"; }
+        std::string operator()(const TextRule& rule) const {
+            return (rule.prefixes.empty() ? "" : std::string(rule.prefixes.front())) + "/x # \"y\"";
+        }
+        std::string operator()(const ListenRule&) const { return ""; }
+    };
+    return std::visit(Cases{default_text(row)}, row.rule);
+}
+
+/// One instance of each section, with this row's value set to another one than the default.
+Settings with_other(const SettingRow& row) {
+    Settings settings;
+    settings.publish.emplace_back().name = "p";
+    settings.publish.back().endpoint = "tcp://*:0";
+    settings.devices.emplace_back().name = "d.1";
+    settings.devices.back().driver = row.driver.empty() ? "host" : std::string(row.driver);
+    walk(settings, [&](const SettingSpot& spot) {
+        if (&spot.row == &row) {
+            REQUIRE_FALSE(assign(row, spot.owner, other_value(row)));
+            REQUIRE(value_text(row, spot.owner) != default_text(row));
+        }
+    });
+    return settings;
+}
+
 /// The problems of a document, a line each.
 std::string problems_of(std::string_view json) {
     try {
@@ -99,6 +136,18 @@ TEST_CASE("random settings become JSON and the same settings again", "[gateway][
     CHECK(all_of(again) == all_of(settings));
     CHECK(settings_json(again) == settings_json(settings));
     CHECK(settings_hash(again) == settings_hash(settings));
+}
+
+TEST_CASE("every setting of the table stays what it is through a file and through JSON", "[gateway][settings_json]") {
+    for (const SettingRow& row : settings_table()) {
+        CAPTURE(row.section, row.key, row.driver);
+        const Settings settings = with_other(row);
+        CHECK(all_of(parse_settings(sample_ini(settings), "t.ini")) == all_of(settings));
+        const Settings again = settings_from_json(settings_json(settings)).settings;
+        CHECK(all_of(again) == all_of(settings));
+        CHECK(diff(settings, again).empty());
+        CHECK(settings_hash(again) == settings_hash(settings));
+    }
 }
 
 TEST_CASE("a document with random bytes is settings or problems, and nothing worse", "[gateway][settings_json]") {

@@ -84,11 +84,18 @@ reaches from the first point to the last one before `=`. Instances can be made t
 
 All problems of all sources are told at once, each as `file:line: key: what is wrong, what is allowed`; for variables and options,
 `env TELEGATE_X: ...` and `--set ...: ...`. Files that cannot be read are told alone. The exit code is 78, or 66 when a file cannot be
-read, or 77 when that is not permitted. `--check` finds what a start would find, apart from addresses that are taken; it warns of
-addresses and folders that this machine does not have.
+read, or 77 when that is not permitted. `--check` plans the settings by the code of the start, and reads the files of tokens,
+certificates and keys. A port or a file that two settings want is a problem too. What depends on the machine as it is now is a
+warning: an address that no interface has; a folder of a socket or of the log file that is missing or closed. What it does not look
+for is whether another program has taken an address.
 
     gateway_app --config FILE --check --output json
-    {"valid":false,"problems":[{"file":"gateway.ini","line":3,"key":"queue_size","what":"\"x\" is not a whole number, ..."}],"warnings":[]}
+    {"valid":false,"problems":[
+      {"source":"file","file":"gateway.ini","line":3,"key":"queue_size","what":"\"x\" is not a whole number, ..."},
+      {"source":"environment","variable":"TELEGATE_QUEUE_POLICY","key":"queue.policy","what":"..."},
+      {"source":"command line","option":"--set queue.polcy=block","key":"queue.polcy","what":"..."}],"warnings":[]}
+
+`key` is written as for `--set`. What a problem has none of is left out; the answer is one line.
 
 ## JSON
 

@@ -16,6 +16,7 @@ struct SettingsProblem {
     std::size_t line = 0;  // from 1; 0 when no line is to blame
     std::string key;       // of settings in JSON: a JSON pointer
     std::string what;
+    std::string setting = {};  // the whole name: "queue.policy", "device.boiler.seed", "queue_size"; "" when unknown
 
     [[nodiscard]] std::string text() const;
 };

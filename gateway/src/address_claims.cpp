@@ -1,0 +1,151 @@
+#include "address_claims.hpp"
+
+#include "core/endpoint.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// An address that one setting wants for itself: a port, or a file.
+struct Claim {
+    SettingsPlace place;  // empty for a default
+    std::string section;  // publish "local"
+    std::string setting;  // publish.local.endpoint
+    std::string value;    // as it was given
+    Endpoint endpoint;    // for a file: ipc
+};
+
+/// Which addresses of this machine a host stands for.
+struct Reach {
+    bool all_ipv4 = false;
+    bool all_ipv6 = false;
+    bool is_ipv6 = false;
+    std::string one = {};  // "" when it is all
+};
+
+Reach reach_of(const std::string& given) {
+    const std::string host = given == "localhost" ? "127.0.0.1" : given.substr(0, given.find('%'));
+    std::array<unsigned char, sizeof(in6_addr)> bytes{};
+    if (host == "*" || host == "0.0.0.0") {
+        return {.all_ipv4 = true};
+    }
+    if (::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1) {
+        const bool is_all = std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
+        // A socket on [::] takes IPv4 too.
+        return {.all_ipv4 = is_all,
+                .all_ipv6 = is_all,
+                .is_ipv6 = true,
+                .one = is_all ? "" : std::string(bytes.begin(), bytes.end())};
+    }
+    return {.one = host};
+}
+
+bool meet(const Reach& a, const Reach& b) {
+    const auto takes = [](const Reach& all, const Reach& other) {
+        return other.is_ipv6 ? all.all_ipv6 : all.all_ipv4;
+    };
+    return takes(a, b) || takes(b, a) || (!a.one.empty() && a.one == b.one);
+}
+
+/// The same text for the same file, whether it exists or not.
+std::string file_identity(const std::string& path) {
+    if (path.starts_with('@')) {
+        return path;
+    }
+    const std::filesystem::path given(path);
+    std::error_code error;
+    const std::filesystem::path folder = given.has_parent_path() ? given.parent_path() : ".";
+    const std::filesystem::path known =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+    return (error ? given : known / given.filename()).lexically_normal().string();
+}
+
+bool exclude(const Endpoint& a, const Endpoint& b) {
+    if (a.transport != b.transport) {
+        return false;
+    }
+    if (a.transport == Transport::tcp) {
+        return a.port != 0 && a.port == b.port && meet(reach_of(a.host), reach_of(b.host));
+    }
+    return a.path != "*" && file_identity(a.path) == file_identity(b.path);
+}
+
+std::string told(const Claim& claim) {
+    std::string text = '"' + claim.value + "\" in [" + claim.section + ']';
+    if (!claim.place.file.empty()) {
+        text += " (" + claim.place.file + (claim.place.line > 0 ? ":" + std::to_string(claim.place.line) : "") + ')';
+    }
+    return text;
+}
+
+std::string clash_text(const Claim& claim, const Claim& before) {
+    const char* const what = claim.endpoint.transport == Transport::tcp ? "port" : "file";
+    std::string text = '"' + claim.value + "\" takes the same ";
+    text.append(what).append(" as ").append(told(before)).append(", allowed: each ").append(what).append(" once");
+    return text;
+}
+
+Endpoint file_endpoint(const std::string& path) {
+    const bool looks_abstract = path.starts_with('@');  // only in an endpoint does it mean that
+    return {Transport::ipc, "", 0, (looks_abstract || path == "*" ? "./" : "") + path};
+}
+
+/// In such an order that a default comes before what is given, since a problem needs a place.
+std::vector<Claim> claims_of(const Settings& settings) {
+    const RestSettings& rest = settings.rest;
+    const auto place_of = [&](const char* key) {
+        const auto found = rest.places.find(key);
+        return found == rest.places.end() ? SettingsPlace{} : found->second;
+    };
+    constexpr std::string_view scheme = "tcp://";  // not written in [rest]
+    std::vector<Claim> claims;
+    if (settings.log_file != "stderr") {
+        claims.push_back({{}, "log", "log.file", settings.log_file, file_endpoint(settings.log_file)});
+    }
+    if (!settings.rest_host.empty()) {
+        const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
+        claims.push_back({place_of("listen"), "rest", "rest.listen", to_string(listen).substr(scheme.size()), listen});
+    }
+    if (!rest.unix_socket.empty()) {
+        claims.push_back(
+            {place_of("unix_socket"), "rest", "rest.unix_socket", rest.unix_socket, file_endpoint(rest.unix_socket)});
+    }
+    for (const PublishSettings& publish : settings.publish) {
+        const auto parsed = parse_endpoint(publish.endpoint);
+        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+            claims.push_back({publish.place, "publish \"" + publish.name + '"', "publish." + publish.name + ".endpoint",
+                              publish.endpoint, *endpoint});
+        }
+    }
+    return claims;
+}
+
+}  // namespace
+
+void check_addresses(const Settings& settings, std::vector<SettingsProblem>& problems) {
+    const std::vector<Claim> claims = claims_of(settings);
+    for (auto claim = claims.begin(); claim != claims.end(); ++claim) {
+        const auto other = std::find_if(claims.begin(), claim,
+                                        [&](const Claim& before) { return exclude(before.endpoint, claim->endpoint); });
+        if (other == claim) {
+            continue;
+        }
+        problems.push_back({.file = claim->place.file,
+                            .line = claim->place.line,
+                            .key = claim->setting.substr(claim->setting.rfind('.') + 1),
+                            .what = clash_text(*claim, *other),
+                            .setting = claim->setting});
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace telegate {
+
+/// A failure to get what a setting names, told with the setting: `[publish "local"] endpoint: ipc:///run/x/y: No such
+/// file or directory; the folder /run/x is missing`. `path` is the file that was wanted, "" for none.
+class SettingFailure : public std::system_error {
+  public:
+    SettingFailure(const std::system_error& cause, const std::string& setting, const std::string& path);
+    [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+  private:
+    std::string text_;
+};
+
+/// The result of `get`, whose std::system_error comes as a SettingFailure.
+template <class Get>
+auto get_for(const std::string& setting, const std::string& path, Get get) {
+    try {
+        return get();
+    } catch (const std::system_error& error) {
+        throw SettingFailure(error, setting, path);
+    }
+}
+
+}  // namespace telegate
