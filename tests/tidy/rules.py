@@ -22,7 +22,7 @@ ROOM_README_LINES_MAX = 40
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|\btime\.sleep\b|\bsleep\s*\(|^\s*sleep\s+[\d.$]", re.M)
 # Names of the language's own, and of those whose they are: the compiler, the system and its C library.
 RESERVED = re.compile(r"\b(?!_SC_|__libc_|__builtin_|__(?:asm|volatile|FILE|LINE|VERSION|clang|clang_version|x86_64|i386|"
-                      r"aarch64|SANITIZE_THREAD)__\b|__has_feature\b)(?:_[A-Z]\w*|\w*__\w*)\b")
+                      r"aarch64|SANITIZE_THREAD)__\b|__has_feature\b|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)\b")
 LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")  # split so as not to find themselves
 
 
