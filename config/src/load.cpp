@@ -129,7 +129,7 @@ class Loading {
 }  // namespace
 
 std::string SettingsProblem::text() const {
-    std::string text = file;
+    std::string text = printable(file);
     if (line > 0) {
         text += ":" + std::to_string(line);
     }

@@ -2,6 +2,7 @@
 
 #include "config/nearest_name.hpp"
 #include "config/settings_table.hpp"
+#include "ini_text.hpp"
 #include "name_advice.hpp"
 #include "section_groups.hpp"
 
@@ -115,7 +116,11 @@ class SectionFill {
         List& list = lists_[row.key];
         list.emptied_by = entry.value.empty() ? &entry : nullptr;
         const std::string text = (list.text.empty() || entry.value.empty() ? "" : list.text + ", ") + entry.value;
-        if (entry.value.empty() || assign_or_complain(row, entry, text)) {
+        if (text.size() >
+            ini_line_bytes_max) {  // it could not be written as one line, and each line reads it all again
+            complain(entry, "makes the list too long, allowed: at most " + std::to_string(ini_line_bytes_max) +
+                                " bytes in all");
+        } else if (entry.value.empty() || assign_or_complain(row, entry, text)) {
             list.text = text;
         }
     }

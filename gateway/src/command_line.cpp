@@ -64,6 +64,14 @@ std::string stray_text(const CLI::App& app) {
     return given + " is not an option" + (near.empty() ? "" : ", did you mean " + std::string(near) + "?");
 }
 
+/// The first option that ends in "=", which CLI11 would give the argument behind it; "" for none.
+std::string option_without_value(int argc, const char* const* argv) {
+    const auto* const found = std::find_if(argv + std::min(argc, 1), argv + argc, [](std::string_view argument) {
+        return argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    });
+    return found == argv + argc ? "" : *found;
+}
+
 /// CLI11 takes arguments from the back, without the name of the program.
 std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
@@ -155,6 +163,9 @@ std::vector<std::pair<std::string, std::string>> settings_variables(const char* 
 }  // namespace
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment) {
+    if (const std::string option = option_without_value(argc, argv); !option.empty()) {
+        return refuse(option + " has no value");
+    }
     Options options;
     CLI::App app("Telegate, a telemetry gateway: samples devices and publishes to any ZeroMQ subscriber.", program);
     add_options(app, options);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -103,7 +104,14 @@ LevelChange to_change(std::string_view body) {
         change.fault("", "is too large; allowed are at most " + std::to_string(body_bytes_max) + " bytes");
         return change;
     }
-    const Json json = Json::parse(body, nullptr, false);
+    std::set<std::string> names;
+    const auto watch = [&](int /*depth*/, Json::parse_event_t event, const Json& parsed) {
+        if (event == Json::parse_event_t::key && !names.insert(parsed.get<std::string>()).second) {
+            change.fault(to_pointer(parsed.get_ref<const std::string&>()), "is there twice; allowed: once");
+        }
+        return true;
+    };
+    const Json json = Json::parse(body, watch, false);
     if (!json.is_object()) {
         change.fault("", "is no JSON object; allowed: {\"level\":\"debug\",\"revert_after\":\"10m\"}");
         return change;

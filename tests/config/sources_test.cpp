@@ -59,6 +59,13 @@ TEST_CASE("only files that end in .ini and are not hidden are drop-ins", "[confi
     CHECK(load_settings(sources).settings.queue_size == 3);
 }
 
+TEST_CASE("the name of a drop-in cannot steer a terminal", "[config][sources]") {
+    const ScratchFiles files;
+    const SettingsSources sources{.file = files.write("a.ini", "")};
+    files.write("conf.d/\x1b[2J.ini", "nonsense");
+    CHECK_THROWS_WITH(load_settings(sources), Catch::Contains("\\x1b[2J.ini:1: ") && !Catch::Contains("\x1b"));
+}
+
 TEST_CASE("a key twice in one file is a problem, in two files it is not", "[config][sources]") {
     const ScratchFiles files;
     const SettingsSources sources{.file = files.write("a.ini", "queue_size = 1\nqueue_size = 2\n")};
@@ -74,6 +81,15 @@ TEST_CASE("a list goes on where its key is repeated, and begins anew after an em
     CHECK(processors("cpu_affinity = 1\ncpu_affinity = 2, 3\n") == Numbers{1, 2, 3});
     CHECK(processors("cpu_affinity = 1\ncpu_affinity =\ncpu_affinity = 2\n") == Numbers{2});
     CHECK(processors("cpu_affinity = 1\ncpu_affinity =\n").empty());
+}
+
+TEST_CASE("a list has no more than fits in a line, however many lines it has", "[config][sources]") {
+    std::string lines = "[sampling]\n";
+    for (int line = 0; line < 1'024; ++line) {
+        lines += "cpu_affinity = " + std::to_string(line) + "\n";
+    }
+    CHECK_THROWS_WITH(parse_settings(lines, "t.ini"),
+                      Catch::Contains("cpu_affinity: makes the list too long, allowed: at most 4096 bytes in all"));
 }
 
 TEST_CASE("a list that must not be empty is a problem when nothing follows its reset", "[config][sources]") {

@@ -55,6 +55,13 @@ TEST_CASE("a log level that does not exist is a usage error that lists those tha
     CHECK(has(parsed.output, "trace, debug, info, warn, error, off"));
 }
 
+TEST_CASE("an option does not take the next one for its value", "[gateway][command_line]") {
+    const ParsedCommandLine parsed =
+        parse({"-c", "a.ini", GENERATE("--config-dir=", "--set=", "--output="), "--check"});
+    CHECK(parsed.exit_code == exit_code::usage);
+    CHECK(has(parsed.output, "= has no value"));
+}
+
 TEST_CASE("without a settings file the gateway does not start, and shows how", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
         parse(GENERATE(std::vector<const char*>{}, std::vector{"--check"}, std::vector{"--config", ""}));

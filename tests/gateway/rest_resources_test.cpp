@@ -162,6 +162,7 @@ TEST_CASE("a wrong log level names the member and what is allowed", "[gateway][r
                                                   {R"({"level":"info","revert_after":10})", "/revert_after"},
                                                   {R"({"level":"info","re/vert~":1})", "/re~1vert~0"},
                                                   {"{\"level\":\"debug\"}" + std::string(1'024, ' '), ""},
+                                                  {R"({"level":"debug","level":"debug"})", "/level"},
                                                   {"[]", ""},
                                                   {"{", ""},
                                                   {"", ""}}));
