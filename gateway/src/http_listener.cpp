@@ -186,7 +186,7 @@ HttpListener::HttpListener(HttpListener&& other) noexcept
       over_tcp_(other.over_tcp_),
       address_(std::move(other.address_)),
       path_(std::exchange(other.path_, {})),
-      file_(other.file_) {}
+      file_(std::exchange(other.file_, {})) {}
 
 HttpListener::~HttpListener() {
     close();
