@@ -39,6 +39,8 @@ struct SamplingThread::State {
     bool running = false;
     bool stopping = false;
 
+    /// It did not come to a call in time, and has not been seen awake since.
+    std::atomic<bool> is_deaf{false};
     /// When the thread wakes next, or should have; MonoTime::max(): not of its own accord.
     std::atomic<MonoTime> wakes_at{MonoTime::max()};
 
@@ -69,6 +71,7 @@ struct SamplingThread::State {
 
     void wait_until(std::unique_lock<std::mutex>& lock, MonoTime deadline) {
         const auto has_work = [this] {
+            is_deaf.store(false, std::memory_order_relaxed);  // asked at each wake-up
             return stopping || !requests.empty();
         };
         if (deadline == MonoTime::max()) {
@@ -119,6 +122,7 @@ struct SamplingThread::State {
         };
         if (!answers.wait_for(lock, timeout, settled)) {
             std::erase(requests, &request);  // too late now: it must not take effect after its caller gave up
+            is_deaf.store(true, std::memory_order_relaxed);
             return false;
         }
         return request.progress == Request::Progress::done;
@@ -159,6 +163,10 @@ void SamplingThread::stop() {
 Duration SamplingThread::overdue(MonoTime now) const noexcept {
     const MonoTime wakes_at = state_->wakes_at.load(std::memory_order_relaxed);
     return std::max(now, wakes_at) - wakes_at;
+}
+
+bool SamplingThread::is_deaf() const noexcept {
+    return state_->is_deaf.load(std::memory_order_relaxed);
 }
 
 const ScheduleGrant& SamplingThread::schedule() const noexcept {

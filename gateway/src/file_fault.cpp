@@ -38,6 +38,9 @@ std::string file_fault(const std::string& path, FileHolds what) {
     if (S_ISDIR(facts.st_mode)) {
         return error_text(path, EISDIR);
     }
+    if (!S_ISREG(facts.st_mode)) {  // a pipe would keep its reader waiting
+        return path + ": is not a regular file";
+    }
     if (::access(path.c_str(), R_OK) != 0) {
         return error_text(path, errno);
     }

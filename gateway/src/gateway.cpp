@@ -230,7 +230,7 @@ std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_
 std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCommand what) {
     const auto id = sampler_.find(device);
     // Who asks a thread that hangs would hang as well, with a worker of the REST server.
-    if (!id || sampling_thread_.overdue(clock_.mono_now()) > answer_time_max) {
+    if (!id || sampling_thread_.is_deaf() || sampling_thread_.overdue(clock_.mono_now()) > answer_time_max) {
         return std::nullopt;
     }
     const auto result = sampling_thread_.run_command(*id, what, answer_time_max);

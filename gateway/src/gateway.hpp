@@ -38,8 +38,8 @@ namespace telegate {
 
 /// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
 ///
-/// Threads: constructor, start(), begin_stop(), finish() the main thread; snapshot(), command(), health() and what
-///          close_subscriber() and live_settings() do any while running.
+/// Threads: constructor, start(), finish() the main thread; begin_stop() any one; snapshot(), command(), health() and
+///          what close_subscriber() and live_settings() do any while running.
 /// Limits:  those of its parts.
 /// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
 class Gateway {

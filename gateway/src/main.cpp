@@ -39,7 +39,7 @@ int run(const CommandLine& command_line) {
     std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
                   [&](const auto& text) { log.warn("settings warning=" + log_quoted(text)); });
     {
-        ActivatedSockets sockets(log);  // before anything else opens a descriptor
+        ActivatedSockets sockets(log);
         hand_over(sockets, loaded.plan);
     }
     ServiceNotify notify(log);

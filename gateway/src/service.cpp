@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -63,9 +66,6 @@ void Service::run(ServiceNotify& notify) {
             answer(signal, notify);
         }
     }
-    if (is_cut_) {
-        leave_if_stuck();
-    }
 }
 
 void Service::answer(int signal, ServiceNotify& notify) {
@@ -87,6 +87,7 @@ void Service::ask_to_stop(ServiceNotify& notify) {
     if (is_stopping_) {
         log_.warn_each("second signal: stopping at once");
         is_cut_ = true;
+        leave_without_stuck();
         return;
     }
     is_stopping_ = true;
@@ -96,12 +97,18 @@ void Service::ask_to_stop(ServiceNotify& notify) {
 }
 
 /// A thread that does not end must not keep the process.
-void Service::leave_if_stuck() {
-    constexpr std::chrono::seconds patience{1};
-    if (stop_.wait_for(patience) != std::future_status::ready) {
-        log_.error("a thread does not end: leaving without it");
-        std::_Exit(exit_code::internal);
-    }
+void Service::leave_without_stuck() {
+    leaving_ = std::jthread([this](const std::stop_token& stopped) {
+        constexpr std::chrono::seconds patience{1};
+        std::mutex mutex;
+        std::condition_variable_any over;
+        std::unique_lock lock(mutex);
+        over.wait_for(lock, stopped, patience, [] { return false; });
+        if (!stopped.stop_requested()) {
+            log_.error("a thread does not end: leaving without it");
+            std::_Exit(exit_code::internal);
+        }
+    });
 }
 
 void Service::log_state() {

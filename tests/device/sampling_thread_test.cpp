@@ -146,7 +146,9 @@ TEST_CASE("stop works while the sampler waits in a full queue that is then close
 
 TEST_CASE("a command that was given up does not take effect later", "[device][thread]") {
     BlockedHarness h;
+    CHECK_FALSE(h.thread.is_deaf());
     CHECK_FALSE(h.thread.run_command(h.device, DeviceCommand::stop, 1ms));
+    CHECK(h.thread.is_deaf());
     h.unblock();
     const auto result = h.thread.run_command(h.device, DeviceCommand::reset, long_time);
     REQUIRE(result);

@@ -4,6 +4,8 @@
 #include "support/certificates.hpp"
 #include "support/scratch_file.hpp"
 
+#include <sys/stat.h>
+
 #include <string>
 
 using namespace telegate;
@@ -65,6 +67,15 @@ TEST_CASE("what is missing for TLS is named, and hides no other problem", "[gate
           "test.ini:3: tls_key: /no/key: No such file or directory\n"
           "test.ini:4: tls_client_ca: " +
               folder.path() + ": Is a directory");
+}
+
+TEST_CASE("a file of TLS that could keep its reader waiting is a problem", "[gateway][plan][access]") {
+    ScratchDir folder;
+    const Certificate own(folder, "gateway");
+    const std::string pipe = folder.path("pipe");
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK(problem_of("[rest]\ntls_certificate = " + pipe + "\ntls_key = " + own.key_path + "\n") ==
+          "test.ini:2: tls_certificate: " + pipe + ": is not a regular file");
 }
 
 TEST_CASE("every bad line of a tokens file is a problem", "[gateway][plan][access]") {

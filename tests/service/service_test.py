@@ -119,18 +119,20 @@ class Signals(DaemonTest):
         self.assertEqual(daemon.process.returncode, 0)
 
     def test_a_second_signal_ends_it_though_a_thread_hangs(self):
-        daemon = self.start()
-        daemon.ready()
-        try:
-            stopped = StoppedThread(daemon.thread("tg-sample")).__enter__()
-        except OSError as error:
-            self.skipTest(f"this system lets nobody trace a child: {error}")
-        daemon.send(signal.SIGTERM)
-        daemon.wait_for_line("stopping")
-        daemon.send(signal.SIGTERM)
-        daemon.wait_for_line("a thread does not end: leaving without it")
-        stopped.__exit__()
-        self.assertEqual(daemon.process.wait(DEADLINE_S), 70)
+        for name in ("tg-sample", "tg-io", "tg-http-0"):
+            with self.subTest(name):
+                daemon = self.start()
+                daemon.ready()
+                try:
+                    stopped = StoppedThread(daemon.thread(name)).__enter__()
+                except OSError as error:
+                    self.skipTest(f"this system lets nobody trace a child: {error}")
+                daemon.send(signal.SIGTERM)
+                daemon.wait_for_line("stopping")
+                daemon.send(signal.SIGTERM)
+                daemon.wait_for_line("a thread does not end: leaving without it")
+                stopped.__exit__()
+                self.assertEqual(daemon.process.wait(DEADLINE_S), 70)
 
     def test_a_hangup_is_told_as_a_reload_that_ends(self):
         daemon = self.start()

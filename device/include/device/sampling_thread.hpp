@@ -10,7 +10,7 @@ namespace telegate {
 
 /// The thread `tg-sample`: steps the sampler, sleeps until the next deadline, and runs commands between steps.
 ///
-/// Threads: run_command(), run_change(), overdue() any; start(), stop() the main thread; schedule() any after start().
+/// Threads: run_command(), run_change(), overdue(), is_deaf() any; start(), stop() the main thread; schedule() any after start().
 /// Limits:  at most commands_max commands wait; one more is answered like a timeout.
 /// Failure: run_command() answers nullopt, and run_change() false, when the thread is not running or does not answer
 ///          within `timeout`; then nothing was done. It runs also when the system refuses the schedule, which
@@ -36,6 +36,8 @@ class SamplingThread {
     /// How long ago the thread should have woken for a deadline or a command, and not gone to sleep again since: some
     /// microseconds while it works, more when it is held up. Zero while it sleeps, and while it does not run.
     [[nodiscard]] Duration overdue(MonoTime now) const noexcept;
+    /// Whether somebody's call came to nothing and the thread has not woken since: another one would only wait as long.
+    [[nodiscard]] bool is_deaf() const noexcept;
 
     /// What the last start() asked of the system, and what it got.
     [[nodiscard]] const ScheduleGrant& schedule() const noexcept;
