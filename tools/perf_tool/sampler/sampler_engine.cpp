@@ -90,8 +90,8 @@ std::uint64_t consume(Line& line, const std::atomic<bool>& stop) {
     std::array<TelemetrySample, pop_items> samples;
     std::uint64_t taken = 0;
     for (;;) {
+        line.waker.clear();  // before it looks: what is told from here on wakes it again
         const bool is_last = stop.load();
-        line.waker.clear();
         for (std::size_t count = line.queue.pop(samples); count > 0; count = line.queue.pop(samples)) {
             const std::array<std::uint64_t, 1> counts{count};
             line.ledger.taken(counts, counts);
