@@ -116,8 +116,8 @@ class SectionFill {
         List& list = lists_[row.key];
         list.emptied_by = entry.value.empty() ? &entry : nullptr;
         const std::string text = (list.text.empty() || entry.value.empty() ? "" : list.text + ", ") + entry.value;
-        if (text.size() >
-            ini_line_bytes_max) {  // it could not be written as one line, and each line reads it all again
+        // Longer, it could not be written as one line, and each line reads it all again.
+        if (text.size() > ini_line_bytes_max) {
             complain(entry, "makes the list too long, allowed: at most " + std::to_string(ini_line_bytes_max) +
                                 " bytes in all");
         } else if (entry.value.empty() || assign_or_complain(row, entry, text)) {

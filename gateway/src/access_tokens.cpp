@@ -22,20 +22,6 @@ namespace {
 constexpr std::size_t file_bytes_max = 128 * 1024;  // tokens_max lines of the longest kind, and comments
 constexpr std::string_view line_form = "ROLE NAME TOKEN, where ROLE is reader or admin";
 
-std::string path_of(const std::string& given) {
-    constexpr std::string_view credential = "credential:";
-    if (!given.starts_with(credential)) {
-        return given;
-    }
-    const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
-    if (folder == nullptr) {
-        throw std::runtime_error(given +
-                                 ": there is no CREDENTIALS_DIRECTORY in the environment; systemd sets it for a "
-                                 "unit with LoadCredential");
-    }
-    return std::string(folder) + '/' + given.substr(credential.size());
-}
-
 [[noreturn]] void fail(const std::string& path, int error) {
     throw std::runtime_error(path + ": " + std::generic_category().message(error));
 }
@@ -51,7 +37,7 @@ std::string read_private(const std::string& path) {
     const int error = errno;
     ::close(file);
     if (!S_ISREG(facts.st_mode)) {
-        throw std::runtime_error(path + ": is not an ordinary file");
+        throw std::runtime_error(path + ": is not a regular file");
     }
     if (const std::string fault = openness_fault(path, facts.st_mode); !fault.empty()) {
         throw std::runtime_error(fault);
@@ -106,6 +92,20 @@ AccessTokens::AccessTokens() {
         throw std::runtime_error("libsodium cannot be used");
     }
     ::randombytes_buf(key_.data(), key_.size());
+}
+
+std::string AccessTokens::path_of(const std::string& given) {
+    constexpr std::string_view credential = "credential:";
+    if (!given.starts_with(credential)) {
+        return given;
+    }
+    const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
+    if (folder == nullptr) {
+        throw std::runtime_error(given +
+                                 ": there is no CREDENTIALS_DIRECTORY in the environment; systemd sets it for a "
+                                 "unit with LoadCredential");
+    }
+    return std::string(folder) + '/' + given.substr(credential.size());
 }
 
 AccessTokens AccessTokens::load(const std::string& path) {

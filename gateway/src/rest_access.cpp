@@ -2,14 +2,14 @@
 
 #include "host_name.hpp"
 #include "http_head.hpp"
-#include "problem.hpp"
+#include "rest_refusals.hpp"
 
+#include <sodium.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -21,16 +21,8 @@ namespace {
 constexpr std::string_view bearer = "Bearer ";
 constexpr std::array<std::string_view, 4> changing{"POST", "PUT", "PATCH", "DELETE"};
 
-std::string instance_of(const HttpRequest& request) {
-    return std::string(request.target.substr(0, request.target.find('?')));
-}
-
-HttpResponse refusal(const HttpRequest& request, int status, std::string detail) {
-    return problem_response({status, std::move(detail), instance_of(request)});
-}
-
 HttpResponse too_often(const HttpRequest& request, std::string detail) {
-    HttpResponse response = refusal(request, 429, std::move(detail));
+    HttpResponse response = refused(request, 429, std::move(detail));
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -45,13 +37,13 @@ bool is_own_origin(std::string_view origin, std::string_view host) {
     return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
 }
 
-/// "" when it cannot be read.
-std::string contents(const std::string& given) {
-    constexpr std::string_view credential = "credential:";
-    const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
-    const bool is_credential = folder != nullptr && given.starts_with(credential);
-    std::ifstream file(is_credential ? std::string(folder) + '/' + given.substr(credential.size()) : given);
-    return {std::istreambuf_iterator<char>(file), {}};
+/// Of what the file holds and of `before`.
+std::size_t fingerprint_of(const std::string& path, std::size_t before) {
+    std::ifstream file(path);
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const std::size_t after = std::hash<std::string_view>()(bytes) ^ (before * 31);
+    ::sodium_memzero(bytes.data(), bytes.size());
+    return after;
 }
 
 }  // namespace
@@ -65,9 +57,9 @@ RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
         tls = std::make_shared<const TlsContext>(paths.tls, !tokens);
         knows_clients = !paths.tls.client_ca.empty();
     }
-    for (const std::string& path : {paths.tokens_file, paths.tls.certificate, paths.tls.key, paths.tls.client_ca}) {
-        fingerprint =
-            path.empty() ? fingerprint : std::hash<std::string>()(contents(path) + std::to_string(fingerprint));
+    const std::string tokens_path = paths.tokens_file.empty() ? "" : AccessTokens::path_of(paths.tokens_file);
+    for (const std::string& path : {tokens_path, paths.tls.certificate, paths.tls.key, paths.tls.client_ca}) {
+        fingerprint = path.empty() ? fingerprint : fingerprint_of(path, fingerprint);
     }
 }
 
@@ -119,12 +111,12 @@ std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& reques
         !field_of(request, "Authorization").empty() && request.role != HttpRole::none && credentials()->tokens;
     const std::string_view host = field_of(request, "Host");
     if (open && !shown && request.role != HttpRole::none && !host.empty() && !is_local_name(host)) {
-        return refusal(request, 421,
+        return refused(request, 421,
                        "this gateway answers to numeric addresses and to localhost only, unless a token is shown");
     }
     const std::string_view origin = field_of(request, "Origin");
     if (is_change(request) && !shown && !origin.empty() && !is_own_origin(origin, host)) {
-        return refusal(request, 403, "a page from elsewhere may not change anything here");
+        return refused(request, 403, "a page from elsewhere may not change anything here");
     }
     return std::nullopt;
 }
@@ -175,11 +167,11 @@ std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, Ht
         return std::nullopt;
     }
     if (request.role != HttpRole::none) {
-        return refusal(request, 403, std::string(request.who) + " may read, but not change anything");
+        return refused(request, 403, std::string(request.who) + " may read, but not change anything");
     }
     const bool wrong = !field_of(request, "Authorization").empty();
     HttpResponse response =
-        refusal(request, 401,
+        refused(request, 401,
                 wrong ? "nobody has this token" : "a token is needed, in a field \"Authorization: Bearer TOKEN\"");
     response.headers.emplace_back("WWW-Authenticate", wrong ? R"(Bearer error="invalid_token")" : "Bearer");
     return response;

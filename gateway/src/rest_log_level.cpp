@@ -1,5 +1,6 @@
 #include "config/quantity.hpp"
 #include "config/settings_table.hpp"
+#include "json_excerpt.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
 #include "status_parts.hpp"
@@ -23,7 +24,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view revert_allowed = "1s to 24h, such as 90s, 10m or 1h30m";
 constexpr std::int64_t revert_ms_min = 1'000;
 constexpr std::int64_t revert_ms_max = 86'400'000;
-constexpr std::size_t pointer_bytes_max = 64;
 constexpr std::size_t body_bytes_max = 1'024;
 
 std::span<const std::string_view> level_names() {
@@ -50,26 +50,6 @@ std::optional<std::chrono::milliseconds> to_duration(std::string_view text) {
     return std::chrono::milliseconds(*number);
 }
 
-/// A value as it is shown in faults: cut, and harmless.
-std::string shown(const Json& value) {
-    constexpr std::size_t bytes_max = 60;
-    const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    return text.size() > bytes_max ? text.substr(0, bytes_max) + "..." : text;
-}
-
-/// A member's name as a JSON pointer, cut and made harmless.
-std::string to_pointer(std::string_view name) {
-    std::string pointer = "/";
-    for (const char c : name.substr(0, pointer_bytes_max)) {
-        if (c == '~' || c == '/') {
-            pointer += c == '~' ? "~0" : "~1";
-        } else {
-            pointer += c;
-        }
-    }
-    return pointer;
-}
-
 /// What a body asks for, or what is wrong with it.
 struct LevelChange {
     std::string level;
@@ -86,15 +66,16 @@ void read_member(LevelChange& change, const std::string& name, const Json& value
         change.level = value.is_string() ? value.get<std::string>() : "";
         const auto names = level_names();
         if (std::find(names.begin(), names.end(), change.level) == names.end()) {
-            change.fault("/level", shown(value) + " is no level; allowed: " + levels_text());
+            change.fault("/level", json_excerpt(value) + " is no level; allowed: " + levels_text());
         }
     } else if (name == "revert_after") {
         change.revert_after = value.is_string() ? to_duration(value.get<std::string>()) : std::nullopt;
         if (!change.revert_after) {
-            change.fault("/revert_after", shown(value) + " is no such time; allowed: " + std::string(revert_allowed));
+            change.fault("/revert_after",
+                         json_excerpt(value) + " is no such time; allowed: " + std::string(revert_allowed));
         }
     } else {
-        change.fault(to_pointer(name), "is not known; allowed: level, revert_after");
+        change.fault(json_pointer_part(name), "is not known; allowed: level, revert_after");
     }
 }
 
@@ -107,7 +88,7 @@ LevelChange to_change(std::string_view body) {
     std::set<std::string> names;
     const auto watch = [&](int /*depth*/, Json::parse_event_t event, const Json& parsed) {
         if (event == Json::parse_event_t::key && !names.insert(parsed.get<std::string>()).second) {
-            change.fault(to_pointer(parsed.get_ref<const std::string&>()), "is there twice; allowed: once");
+            change.fault(json_pointer_part(parsed.get_ref<const std::string&>()), "is there twice; allowed: once");
         }
         return true;
     };

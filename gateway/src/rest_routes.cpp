@@ -64,7 +64,7 @@ std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRo
 
 /// The path as it came, so that it has no blanks, line breaks or quotes whatever it stands for.
 void log_change(const RestHandlers& handlers, const HttpRequest& request, const HttpResponse& response) {
-    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    const std::string path = problem_instance(request);
     const std::string line = "rest change who=" + log_value(request.who) + " method=" + log_value(request.method) +
                              " path=" + log_value(path.substr(0, logged_path_bytes_max)) +
                              " result=" + std::to_string(response.status) + response.log_note;

@@ -1,5 +1,6 @@
 #include "config/given_settings.hpp"
 #include "config/settings_table.hpp"
+#include "json_excerpt.hpp"
 #include "settings_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -24,28 +25,6 @@ constexpr int depth_max = 4;
 /// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
 /// others.
 constexpr std::size_t keys_max = 1'024;
-
-/// Text from outside as a part of a JSON pointer that is fit for a terminal.
-std::string pointer_part(std::string_view name) {
-    constexpr std::size_t bytes_max = 80;
-    std::string out;
-    for (const char c : name.substr(0, bytes_max)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '~' || c == '/') {
-            out += c == '~' ? "~0" : "~1";
-        } else {
-            out += byte < 0x20 || byte == 0x7f ? '?' : c;
-        }
-    }
-    return "/" + out + (name.size() > bytes_max ? "..." : "");
-}
-
-/// A value as it is shown in problems.
-std::string shown(const Json& value) {
-    constexpr std::size_t bytes_max = 60;
-    const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    return text.size() > bytes_max ? text.substr(0, bytes_max) + "..." : text;
-}
 
 /// As many as are told, and one more, so that it is told that there are more.
 constexpr std::size_t problems_max = 201;
@@ -87,7 +66,7 @@ class DocumentWatch {
     }
 
   private:
-    static std::string quoted_key(const std::string& key) { return '"' + pointer_part(key).substr(1) + '"'; }
+    static std::string quoted_key(const std::string& key) { return '"' + json_pointer_part(key).substr(1) + '"'; }
 
     std::vector<std::set<std::string>> keys_;  // of the objects that are open
 };
@@ -172,11 +151,11 @@ const SettingRow* any_row(std::string_view section, std::string_view key) {
 GivenSection section_of(const std::string& kind, const Json& fields, const std::string& pointer) {
     GivenSection section{.place = {}, .shown = pointer, .kind = kind, .name = std::nullopt, .entries = {}};
     for (const auto& [key, value] : fields.items()) {
-        GivenEntry entry{.place = {}, .shown = pointer + pointer_part(key), .key = key, .value = ""};
+        GivenEntry entry{.place = {}, .shown = pointer + json_pointer_part(key), .key = key, .value = ""};
         if (const SettingRow* const row = any_row(kind, key)) {
             const std::optional<std::string> text = text_of(*row, value);
             entry.value = text.value_or("");
-            entry.fault = text ? "" : shown(value) + " is not of the right type";
+            entry.fault = text ? "" : json_excerpt(value) + " is not of the right type";
         }
         section.entries.push_back(std::move(entry));
     }
@@ -195,9 +174,10 @@ struct Understood {
     }
 
     void add(const std::string& kind, std::optional<std::string> name, const Json& fields) {
-        const std::string pointer = pointer_part(kind) + (name ? pointer_part(*name) : "");
+        const std::string pointer = json_pointer_part(kind) + (name ? json_pointer_part(*name) : "");
         if (!fields.is_object()) {
-            return complain(pointer, shown(fields) + " is not of the right type, allowed: an object of settings");
+            return complain(pointer,
+                            json_excerpt(fields) + " is not of the right type, allowed: an object of settings");
         }
         source.sections.push_back(section_of(kind, fields, pointer));
         source.sections.back().name = std::move(name);
@@ -213,8 +193,9 @@ Understood understood(const Json& document) {
         } else if (row == nullptr || !row->named()) {
             found.add(kind, std::nullopt, row != nullptr ? value : Json::object());
         } else if (!value.is_object()) {
-            found.complain(pointer_part(kind),
-                           shown(value) + " is not of the right type, allowed: an object with an object for each name");
+            found.complain(
+                json_pointer_part(kind),
+                json_excerpt(value) + " is not of the right type, allowed: an object with an object for each name");
         } else {
             for (const auto& [name, fields] : value.items()) {
                 found.add(kind, name, fields);

@@ -22,6 +22,12 @@ class DaemonTest(unittest.TestCase):
         self.addCleanup(daemon.close)
         return daemon
 
+    def stop_thread(self, daemon, name):
+        try:
+            return StoppedThread(daemon.thread(name)).__enter__()
+        except OSError as error:
+            self.skipTest(f"this system lets nobody trace a child: {error}")
+
 
 class WhatTheManagerIsTold(DaemonTest):
     def test_it_is_ready_when_it_answers_and_says_when_it_stops(self):
@@ -69,10 +75,7 @@ class WhatTheManagerIsTold(DaemonTest):
                 daemon = self.start(environment=WATCHDOG)
                 daemon.ready()
                 self.assertTrue(daemon.told_until("WATCHDOG"))
-                try:
-                    stopped = StoppedThread(daemon.thread(name)).__enter__()
-                except OSError as error:
-                    self.skipTest(f"this system lets nobody trace a child: {error}")
+                stopped = self.stop_thread(daemon, name)
                 self.assertTrue(eventually(lambda: not daemon.told_until("WATCHDOG", 3 * WATCHDOG_S)))
                 self.assertEqual(daemon.told_until("WATCHDOG", 1.0), {})
                 stopped.__exit__()
@@ -123,10 +126,7 @@ class Signals(DaemonTest):
             with self.subTest(name):
                 daemon = self.start()
                 daemon.ready()
-                try:
-                    stopped = StoppedThread(daemon.thread(name)).__enter__()
-                except OSError as error:
-                    self.skipTest(f"this system lets nobody trace a child: {error}")
+                stopped = self.stop_thread(daemon, name)
                 daemon.send(signal.SIGTERM)
                 daemon.wait_for_line("stopping")
                 daemon.send(signal.SIGTERM)

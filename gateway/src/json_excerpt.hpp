@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace telegate {
+
+// What is told of JSON from outside, cut and made harmless for a terminal. Threads: any.
+
+/// A member's name as a part of a JSON pointer, with its slash.
+[[nodiscard]] std::string json_pointer_part(std::string_view name);
+/// A value as it is shown in problems.
+[[nodiscard]] std::string json_excerpt(const nlohmann::ordered_json& value);
+
+}  // namespace telegate
