@@ -10,8 +10,7 @@ namespace telegate {
 
 /// The thread `tg-sample`: steps the sampler, sleeps until the next deadline, and runs commands between steps.
 ///
-/// Threads: run_command(), run_change(), overdue(), is_deaf() any; start(), stop() the main thread; schedule() any after
-///          start().
+/// Threads: start(), stop() one at a time; schedule() any after start(); all else any.
 /// Limits:  at most commands_max commands wait; one more is answered like a timeout.
 /// Failure: run_command() answers nullopt, and run_change() false, when the thread is not running or does not answer
 ///          within `timeout`; then nothing was done. It runs also when the system refuses the schedule, which
