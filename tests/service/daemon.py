@@ -108,13 +108,19 @@ class Daemon:
         return self.process.wait(DEADLINE_S)
 
     def thread(self, name):
-        """The number of the thread with this name."""
+        """The number of the thread with this name, which a thread gives itself a moment after its start."""
         tasks = f"/proc/{self.process.pid}/task"
-        for task in os.listdir(tasks):
-            with open(f"{tasks}/{task}/comm") as comm:
-                if comm.read().strip() == name:
-                    return int(task)
-        raise AssertionError("no thread " + name)
+
+        def find():
+            for task in os.listdir(tasks):
+                with open(f"{tasks}/{task}/comm") as comm:
+                    if comm.read().strip() == name:
+                        return int(task)
+            return None
+
+        found = eventually(find)
+        assert found, "no thread " + name
+        return found
 
     def close(self):
         if self.process.poll() is None:
