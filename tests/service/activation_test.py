@@ -3,6 +3,7 @@
 Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
 """
 
+import errno
 import os
 import signal
 import socket
@@ -21,7 +22,8 @@ endpoint = ipc://SCRATCH/pub.ipc
 """
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03"
 FIRST = 3  # descriptor
-# Puts the descriptors that it is told in order, from FIRST on, and becomes the daemon: LISTEN_PID must be its own.
+# Puts the descriptors that it is told in order, from FIRST on, keeps no others, and becomes the daemon: LISTEN_PID must
+# be its own.
 ACTIVATOR = """
 import os, sys
 numbers, command = sys.argv[1].split(","), sys.argv[2:]
@@ -29,6 +31,7 @@ high = [os.dup2(int(number), 200 + i) for i, number in enumerate(numbers) if num
 for i, descriptor in enumerate(high):
     os.dup2(descriptor, 3 + i)
     os.close(descriptor)
+os.closerange(3 + len(high), 200)
 os.environ["LISTEN_PID"] = os.environ.get("LISTEN_PID") or str(os.getpid())
 os.execv(command[0], command)
 """
@@ -116,7 +119,8 @@ class SocketActivation(unittest.TestCase):
 
     def refuses(self, address):
         with socket.socket() as client:
-            return client.connect_ex(address) != 0
+            client.settimeout(1)
+            return client.connect_ex(address) == errno.ECONNREFUSED
 
     def test_what_is_meant_for_another_process_is_left_alone(self):
         daemon = self.start(SETTINGS.replace("PORT", "0"),
