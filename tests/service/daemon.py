@@ -113,9 +113,12 @@ class Daemon:
 
         def find():
             for task in os.listdir(tasks):
-                with open(f"{tasks}/{task}/comm") as comm:
-                    if comm.read().strip() == name:
-                        return int(task)
+                try:
+                    with open(f"{tasks}/{task}/comm") as comm:
+                        if comm.read().strip() == name:
+                            return int(task)
+                except OSError:
+                    continue  # it has ended since it was listed
             return None
 
         found = eventually(find)

@@ -23,8 +23,9 @@ class DaemonTest(unittest.TestCase):
         return daemon
 
     def stop_thread(self, daemon, name):
+        number = daemon.thread(name)
         try:
-            return StoppedThread(daemon.thread(name)).__enter__()
+            return StoppedThread(number).__enter__()
         except OSError as error:
             self.skipTest(f"this system lets nobody trace a child: {error}")
 
