@@ -120,8 +120,13 @@ class WithJeromq(unittest.TestCase):
         self.addCleanup(self.java.tell, "close", "j")
         if we_bind:
             peer = self.peer(ours[0], "--bind", "tcp://127.0.0.1:*", *ours[1:], *arguments)
+
+            def open_anew():  # a socket used again would still tell what the connection before it has said
+                self.java.tell("close", "j")
+                self.java.tell("open", "j", *theirs, *options)
+
             self.java.tell("connect", "j", peer.endpoint)
-            self.wait_for_connect(peer)
+            self.wait_for_connect(peer, open_anew)
         else:
             endpoint = self.java.tell("bind", "j", "tcp://127.0.0.1:*")
             peer = self.peer(ours[0], "--connect", endpoint, *ours[1:], *arguments)
@@ -130,10 +135,10 @@ class WithJeromq(unittest.TestCase):
         self.assertEqual(status["peers"][0]["mechanism"], "CURVE" if curve else "NULL")
         return peer
 
-    def wait_for_connect(self, peer):
-        """Now and then JeroMQ connects, then says nothing, whoever listens, and never tries again. Then this does. The
-        silent connection may still shake hands while JeroMQ gives it up: what is sent on it would be lost, so it must
-        have ended."""
+    def wait_for_connect(self, peer, give_up):
+        """Now and then JeroMQ connects, then says nothing, whoever listens, and never tries again. Then this gives the
+        connection up and tries. The silent connection may still shake hands meanwhile: what is sent on it would be
+        lost, so it must have ended."""
         accepted_before = 0
         for attempt in range(1, CONNECT_ATTEMPTS + 1):
             try:
@@ -142,7 +147,7 @@ class WithJeromq(unittest.TestCase):
             except AssertionError:
                 if attempt == CONNECT_ATTEMPTS:
                     raise
-                self.java.tell("disconnect", "j", peer.endpoint)
+                give_up()
                 accepted_before = peer.status()["events"].get("accepted", 0)
                 self.java.tell("connect", "j", peer.endpoint)
 
@@ -304,7 +309,7 @@ class WithJeromq(unittest.TestCase):
         first.process.kill()
         first.process.wait()
         second = self.peer("pub", "--bind", first.endpoint, "--size", SIZE)
-        self.wait_for_connect(second)
+        self.wait_for_connect(second, lambda: self.java.tell("disconnect", "j", second.endpoint))
         second.wait_for_subscriptions(3, self.pump)
         second.tell("send 10")
         self.java.tell("receive", "j", 1, 10, SIZE, 2)
