@@ -16,10 +16,11 @@ using namespace telegate::perf;
 TEST_CASE("scratch settings take no port and no file that somebody else may want", "[tools][footprint]") {
     const std::string text =
         "# listen = 1.2.3.4:80\n[rest]\nlisten = 127.0.0.1:8080\n[publish \"a\"]\n"
-        "endpoint = tcp://127.0.0.1:5556\n[publish \"b\"]\n  endpoint=ipc:///tmp/b.ipc\n";
-    CHECK(scratch_settings(text, {}, "/x/y") ==
+        "endpoint = tcp://127.0.0.1:5556\n[publish \"b\"]\n  endpoint=ipc:///tmp/b.ipc\n"
+        "[services \"c\"]\nendpoint = ipc:///tmp/c.ipc\n";
+    CHECK(scratch_settings(text, {}, "/x") ==
           "# listen = 1.2.3.4:80\n[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
-          "[publish \"b\"]\nendpoint = ipc:///x/y\n");
+          "[publish \"b\"]\nendpoint = ipc:///x/b.ipc\n[services \"c\"]\nendpoint = ipc:///x/c.ipc\n");
 }
 
 TEST_CASE("a change replaces the value, or goes first when there was none", "[tools][footprint]") {

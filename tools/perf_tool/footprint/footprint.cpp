@@ -80,7 +80,7 @@ class Stage {
             text += '\n';
         }
         text += scenario.more;
-        setup.config = folder_.write("gateway.ini", scratch_settings(text, scenario.changes, folder_.path("pub.ipc")));
+        setup.config = folder_.write("gateway.ini", scratch_settings(text, scenario.changes, folder_.path()));
         return setup;
     }
 

@@ -27,6 +27,7 @@ class ScratchFolder {
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
+    [[nodiscard]] std::string path() const { return path_.string(); }
     [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
     /// Makes the file and returns its path.
     std::string write(const std::string& name, const std::string& text) const {

@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
 
 /// What `key` gets instead of `value`.
 std::string replacement(std::string_view key, std::string_view value, const SettingChanges& changes,
-                        const std::string& ipc_path) {
+                        const std::string& folder) {
     const auto change = std::ranges::find(changes, key, &SettingChanges::value_type::first);
     if (change != changes.end()) {
         return change->second;
@@ -25,14 +25,15 @@ std::string replacement(std::string_view key, std::string_view value, const Sett
         return "127.0.0.1:0";
     }
     if (key == "endpoint") {
-        return value.starts_with("ipc://") ? "ipc://" + ipc_path : "tcp://127.0.0.1:0";
+        return value.starts_with("ipc://") ? "ipc://" + folder + std::string(value.substr(value.rfind('/')))
+                                           : "tcp://127.0.0.1:0";
     }
     return std::string(value);
 }
 
 }  // namespace
 
-std::string scratch_settings(std::string_view text, const SettingChanges& changes, const std::string& ipc_path) {
+std::string scratch_settings(std::string_view text, const SettingChanges& changes, const std::string& folder) {
     std::string body;
     SettingChanges missing = changes;
     std::istringstream lines{std::string(text)};
@@ -44,7 +45,7 @@ std::string scratch_settings(std::string_view text, const SettingChanges& change
             continue;
         }
         const std::string key(trimmed(content.substr(0, equals)));
-        body += key + " = " + replacement(key, trimmed(content.substr(equals + 1)), changes, ipc_path);
+        body += key + " = " + replacement(key, trimmed(content.substr(equals + 1)), changes, folder);
         std::erase_if(missing, [&key](const auto& change) { return change.first == key; });
     }
     std::string head;
