@@ -35,5 +35,10 @@ done
 for address in $(setting publish endpoint); do
   echo "subscribers: $address"
 done
+for address in $(setting services endpoint); do
+  echo "services:    $address"
+done
 echo "stop:        Ctrl-C"
+# So that who asks after the next start hears what was missed; --set and a variable of the caller win.
+export TELEGATE_GATEWAY_STATE_FILE=${TELEGATE_GATEWAY_STATE_FILE-$root/build/state.json}
 exec "$root/build/gateway/gateway_app" --config "$config" "$@"

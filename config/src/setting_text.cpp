@@ -49,7 +49,8 @@ std::string slot_text(const SettingSlot& slot) {
 
 std::string whole_rule_text(const SettingRow& row, const WholeRule& rule, Notation notation) {
     const std::string range = number_text(rule.min) + " to " + number_text(rule.max);
-    const std::string zero = rule.zero_is_default ? ", or 0 for the default " + default_text(row) : "";
+    const std::string other = default_text(row);
+    const std::string zero = !rule.zero_is_default ? "" : other == "0" ? ", or 0" : ", or 0 for the default " + other;
     const std::string_view units = unit_choices(row.unit);
     if (notation == Notation::text && !units.empty()) {
         return "a whole number of " + std::string(row.unit) + ", " + range + zero +
@@ -68,6 +69,9 @@ std::string_view to_string(Applies applies) noexcept {
 SettingOwner DefaultOwners::of(std::string_view section) noexcept {
     if (section == "publish") {
         return &publish;
+    }
+    if (section == "services") {
+        return &services;
     }
     if (section == "device") {
         return &device;

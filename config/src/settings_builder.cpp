@@ -214,6 +214,10 @@ class SettingsBuilder {
             settings.publish.emplace_back().name = group.name;
             return &settings.publish.back();
         }
+        if (group.row->name == "services") {
+            settings.services.emplace_back().name = group.name;
+            return &settings.services.back();
+        }
         if (group.row->name == "device") {
             settings.devices.emplace_back().name = group.name;
             return &settings.devices.back();
@@ -231,6 +235,9 @@ class SettingsBuilder {
         if (group.row->name == "publish") {
             settings.publish.back().place = place_of("endpoint");
             settings.publish.back().places = {origins.begin(), origins.end()};
+        } else if (group.row->name == "services") {
+            settings.services.back().place = place_of("endpoint");
+            settings.services.back().places = {origins.begin(), origins.end()};
         } else if (group.row->name == "device") {
             settings.devices.back().place = group.pieces.front().section->place;
         } else if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {

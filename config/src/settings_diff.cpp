@@ -102,6 +102,8 @@ std::vector<SettingChange> diff(const Settings& from, const Settings& to) {
     for (const SectionRow& section : section_table()) {
         if (section.name == "publish") {
             add_instances(section.name, before.publish, after.publish, changes);
+        } else if (section.name == "services") {
+            add_instances(section.name, before.services, after.services, changes);
         } else if (section.name == "device") {
             add_instances(section.name, before.devices, after.devices, changes);
         } else {

@@ -10,6 +10,7 @@ using Names = std::string_view;
 
 constexpr std::array<Names, 6> log_levels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr std::array<Names, 3> queue_policies{"drop_oldest", "drop_newest", "block"};
+constexpr std::array<Names, 5> slow_policies{"drop_oldest", "drop_newest", "disconnect", "block", "conflate"};
 constexpr std::array<Names, 2> drivers{"host", "simulated"};
 constexpr std::array<Names, 6> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
 constexpr std::array<Names, 3> formats{"json", "cbor", "record"};
@@ -49,6 +50,7 @@ SettingSlot listen_slot(const SettingOwner& owner) {
 
 using S = Settings;
 using P = PublishSettings;
+using V = ServiceSettings;
 using D = DeviceSettings;
 using H = HostSettings;
 using M = SimulatedSettings;
@@ -61,6 +63,7 @@ constexpr std::array sections{
     SectionRow{.name = "log", .meaning = "Where the log goes and how it looks."},
     SectionRow{.name = "rest", .meaning = "The REST server that shows and steers the gateway."},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
+    SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint where ROUTER services are asked for."},
     SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
 };
 
@@ -79,8 +82,23 @@ constexpr std::array settings{
                .meaning = "The least severe log lines that are written.", .slot = slot<&S::log_level>},
     SettingRow{.section = "gateway", .key = "history_bytes", .rule = WholeRule{.min = 65'536, .max = 1'073'741'824},
                .unit = "bytes",
-               .meaning = "Memory for the last samples, 64 bytes each, for REST; it is taken as samples come.",
+               .meaning = "Memory for the last samples, 64 bytes each, which replays, REST and event streams give out; "
+                          "1 MiB is 16,384 samples, so 3 seconds at 5,000 samples/s. It is taken as samples come.",
                .slot = slot<&S::history_bytes>},
+    SettingRow{.section = "gateway", .key = "history_age", .rule = WholeRule{.min = 0, .max = 31'536'000'000},
+               .unit = "ms",
+               .meaning = "Older samples are given out no more, though there is memory for them; 0 means no limit.",
+               .slot = slot<&S::history_age_ms>},
+    SettingRow{.section = "gateway", .key = "state_file", .rule = file,
+               .meaning = "File of the last sequence numbers of the last starts, for who asks after a restart, one for "
+                          "each gateway; nothing means none, and then nobody can tell what was lost before a restart.",
+               .slot = slot<&S::state_file>},
+    SettingRow{.section = "gateway", .key = "heartbeat_ms",
+               .rule = WholeRule{.min = 10, .max = 3'600'000, .zero_is_default = true}, .unit = "ms",
+               .applies = Applies::live,
+               .meaning = "Silence of a channel after which subscribers are told its last sequence number ($beat), again "
+                          "and again; 0 means never.",
+               .slot = slot<&S::heartbeat_ms>},
 
     SettingRow{.section = "sampling", .key = "realtime_priority", .rule = WholeRule{.min = 0, .max = 99},
                .meaning = "Real-time priority of the sampling thread, before every ordinary thread; 0 means none.",
@@ -137,6 +155,34 @@ constexpr std::array settings{
                .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "
                           "that knows the server's key.",
                .slot = slot<&P::curve_clients_dir>},
+    SettingRow{.section = "publish", .key = "policy", .rule = ChoiceRule{slow_policies}, .applies = Applies::live,
+               .meaning = "What becomes of messages for a subscriber that reads too slowly: it loses its oldest, or "
+                          "what comes, or its connection, or publishing waits for it, or it keeps the newest of each "
+                          "topic.",
+               .slot = slot<&P::policy>},
+    SettingRow{.section = "publish", .key = "backlog_bytes", .rule = WholeRule{.min = 65'536, .max = 1'073'741'824},
+               .unit = "bytes", .applies = Applies::live,
+               .meaning = "How far a subscriber may be behind, in bytes of what is published in its format.",
+               .slot = slot<&P::backlog_bytes>},
+    SettingRow{.section = "publish", .key = "backlog_age", .rule = WholeRule{.min = 0, .max = 86'400'000},
+               .unit = "ms", .applies = Applies::live,
+               .meaning = "What has waited for a subscriber for longer is given up; 0 means never.",
+               .slot = slot<&P::backlog_age>},
+    SettingRow{.section = "publish", .key = "last_value", .rule = BooleanRule{}, .applies = Applies::live,
+               .meaning = "Whether a new subscription first gets the last value of each channel that it matches.",
+               .slot = slot<&P::last_value>},
+
+    SettingRow{.section = "services", .key = "endpoint", .rule = endpoint, .applies = Applies::live,
+               .required = true,
+               .meaning = "Where DEALER and REQ sockets connect, in ZeroMQ notation.", .slot = slot<&V::endpoint>},
+    SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = file, .applies = Applies::live,
+               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE; nothing means no "
+                          "encryption.",
+               .slot = slot<&V::curve_secret_key_file>},
+    SettingRow{.section = "services", .key = "curve_clients_dir", .rule = clients, .applies = Applies::live,
+               .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "
+                          "that knows the server's key.",
+               .slot = slot<&V::curve_clients_dir>},
 
     SettingRow{.section = "device", .key = "driver", .rule = ChoiceRule{drivers}, .applies = Applies::live,
                .required = true,

@@ -83,6 +83,9 @@ std::string examples(const Settings& settings) {
     if (settings.publish.empty()) {
         some.publish.emplace_back().name = "NAME";
     }
+    if (settings.services.empty()) {
+        some.services.emplace_back().name = "NAME";
+    }
     if (settings.devices.empty()) {
         const SettingRow& driver = *find_setting("device", "driver");
         for (const std::string_view name : std::get<ChoiceRule>(driver.rule).choices) {

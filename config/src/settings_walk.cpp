@@ -27,6 +27,10 @@ void walk(Settings& settings, const Visit& visit) {
             for (PublishSettings& publish : settings.publish) {
                 walk_section(section.name, publish.name, &publish, visit);
             }
+        } else if (section.name == "services") {
+            for (ServiceSettings& services : settings.services) {
+                walk_section(section.name, services.name, &services, visit);
+            }
         } else if (section.name == "device") {
             for (DeviceSettings& device : settings.devices) {
                 walk_section(section.name, device.name, &device, visit);

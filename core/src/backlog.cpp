@@ -13,6 +13,15 @@ namespace {
 constexpr std::size_t ring_runs_first = 4;
 constexpr std::size_t ring_runs_kept = 64;  // a larger ring that is empty becomes smaller, when it was little used
 
+LostRun lost_run(const Slice& messages, bool is_own) noexcept {
+    const Segment& segment = *messages.segment;
+    LostRun run{Bytes(segment.bytes.get() + messages.begin, messages.end - messages.begin), std::nullopt};
+    if (!is_own) {
+        run.position = segment.start + messages.begin;
+    }
+    return run;
+}
+
 }  // namespace
 
 std::size_t message_bytes_at(const std::byte* wire) noexcept {
@@ -28,7 +37,20 @@ std::size_t message_bytes_at(const std::byte* wire) noexcept {
 
 Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
 
-std::uint64_t Backlog::add_run(const Slice& message) {
+std::uint64_t Backlog::add_run(const Slice& message, std::uint32_t own_tick) {
+    if (refuses_ || size_ >= runs_max_ || size_ == ring_.size()) [[unlikely]] {
+        return add_run_when_full(message, own_tick);
+    }
+    push_run(message, own_tick);
+    return 0;
+}
+
+std::uint64_t Backlog::add_run_when_full(const Slice& message, std::uint32_t own_tick) {
+    refuses_ = refuses_ || (refuses_when_full_ && size_ >= runs_max_);
+    if (refuses_) {
+        refuse(message, own_tick > 0);
+        return 1;
+    }
     std::uint64_t given_up = 0;
     while (size_ >= runs_max_ && size_ > (hold_.is_set() ? 1U : 0U)) {
         given_up += give_up_oldest_run();
@@ -36,15 +58,36 @@ std::uint64_t Backlog::add_run(const Slice& message) {
     if (size_ == ring_.size()) {
         resize_ring(ring_.size() * 2);
     }
+    push_run(message, own_tick);
+    return given_up;
+}
+
+void Backlog::push_run(const Slice& message, std::uint32_t own_tick) noexcept {
     Run& fresh = run(size_++);
     most_ = std::max(most_, size_);
     fresh.segment = SegmentRef(message.segment);
     fresh.begin = message.begin;
     fresh.end = message.end;
     fresh.messages = 1;
+    fresh.own_tick = own_tick;
+    own_runs_ += own_tick > 0 ? 1U : 0U;
     ++messages_;
     bytes_ += message.end - message.begin;
-    return given_up;
+}
+
+/// Whole messages.
+void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
+    TELEGATE_ASSERT(refuses_);
+    if (lost_ != nullptr) {
+        (*lost_)(lost_run(messages, is_own));
+    }
+}
+
+/// Of the run, what lies from `begin` on.
+void Backlog::tell_lost(const Run& part, std::size_t begin) const {
+    if (lost_ != nullptr && begin < part.end) {
+        (*lost_)(lost_run({part.segment.get(), static_cast<std::uint32_t>(begin), part.end}, part.own_tick > 0));
+    }
 }
 
 std::size_t Backlog::gather(std::span<StreamPart> out) const noexcept {
@@ -125,8 +168,12 @@ std::uint64_t Backlog::give_up_before(std::uint64_t position) {
 }
 
 std::optional<std::uint64_t> Backlog::oldest_position() const noexcept {
-    const std::size_t oldest = hold_.is_set() ? 1 : 0;
-    return size_ > oldest ? std::optional(run(oldest).segment->start + run(oldest).begin) : std::nullopt;
+    for (std::size_t oldest = hold_.is_set() ? 1 : 0; oldest < size_; ++oldest) {
+        if (run(oldest).own_tick == 0) {
+            return run(oldest).segment->start + run(oldest).begin;
+        }
+    }
+    return std::nullopt;
 }
 
 /// The oldest that is not held.
@@ -139,6 +186,7 @@ std::uint64_t Backlog::give_up_oldest_run() {
     if (kept > limits::rest_bytes_max) {
         return hold_first_run(kept);
     }
+    tell_lost(head, head.begin + partial_ + kept);
     const std::uint64_t given_up = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
     bytes_ -= head.end - head.begin - partial_ - kept;
     messages_ -= given_up;
@@ -148,8 +196,10 @@ std::uint64_t Backlog::give_up_oldest_run() {
 
 std::uint64_t Backlog::give_up_second_run() noexcept {
     Run& second = run(1);
+    tell_lost(second, second.begin);
     const std::uint64_t given_up = second.messages;
     bytes_ -= second.end - second.begin;
+    own_runs_ -= second.own_tick > 0 ? 1U : 0U;
     messages_ -= given_up;
     second = std::move(run(0));
     first_ = (first_ + 1) & (ring_.size() - 1);
@@ -162,6 +212,7 @@ std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
     Run& head = run(0);
     TELEGATE_ASSERT(partial_ + bytes == message_bytes_at(head.segment->bytes.get() + head.begin));
     const auto end = static_cast<std::uint32_t>(head.begin + partial_ + bytes);
+    tell_lost(head, end);
     const std::uint64_t given_up = head.messages - 1;
     bytes_ -= head.end - end;
     messages_ -= given_up;
@@ -249,6 +300,7 @@ std::size_t Backlog::bytes_to_boundary() const noexcept {
 
 void Backlog::pop_run() noexcept {
     hold_.reset();
+    own_runs_ -= run(0).own_tick > 0 ? 1U : 0U;
     run(0).segment.reset();
     first_ = (first_ + 1) & (ring_.size() - 1);
     --size_;

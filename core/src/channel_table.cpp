@@ -3,32 +3,59 @@
 #include "core/assert.hpp"
 #include "core/topic.hpp"
 
+#include <new>
+#include <utility>
+
 namespace telegate {
 
 std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view device, std::string_view channel,
                                            std::string_view unit) {
     TELEGATE_ASSERT(is_topic_part(device) && is_topic_part(channel));
-    std::string topic = std::string(device) + '/' + std::string(channel);
-
     const std::lock_guard lock(mutex_);
-    if (const auto known = ids_by_topic_.find(topic); known != ids_by_topic_.end()) {
-        return known->second;
+    try {
+        std::string topic = std::string(device) + '/' + std::string(channel);
+        if (const auto known = ids_by_topic_.find(topic); known != ids_by_topic_.end()) {
+            return known->second;
+        }
+        const std::size_t index = size_.load(std::memory_order_relaxed);
+        if (index < channels_max) {
+            const auto id = static_cast<ChannelId>(index);
+            store(id, {device_id, std::string(device), std::string(channel), std::string(unit), std::move(topic)});
+            size_.store(index + 1, std::memory_order_release);
+            return id;
+        }
+    } catch (const std::bad_alloc&) {
+        // Refused, like one that is too many.
     }
-    const std::size_t index = size_.load(std::memory_order_relaxed);
-    if (index == channels_max) {
-        refused_.fetch_add(1, std::memory_order_relaxed);
-        return std::nullopt;
-    }
-    std::unique_ptr<Block>& block = blocks_[index / block_channels];
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+}
+
+/// May throw std::bad_alloc, and has stored nothing then.
+void ChannelTable::store(ChannelId id, ChannelInfo info) {
+    std::unique_ptr<Block>& block = blocks_[to_index(id) / block_channels];
     if (!block) {
         block = std::make_unique<Block>();
     }
-    const auto id = static_cast<ChannelId>(index);
-    ids_by_topic_.emplace(topic, id);
-    block->infos[index % block_channels] =
-        ChannelInfo{device_id, std::string(device), std::string(channel), std::string(unit), std::move(topic)};
-    size_.store(index + 1, std::memory_order_release);
-    return id;
+    for (Room* const room : rooms_) {
+        room->make_room(id, info);
+    }
+    ids_by_topic_.emplace(info.topic, id);
+    block->infos[to_index(id) % block_channels] = std::move(info);
+}
+
+void ChannelTable::add_room(Room& room) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t index = 0; index < size(); ++index) {
+        const auto id = static_cast<ChannelId>(index);
+        room.make_room(id, at(id));
+    }
+    rooms_.push_back(&room);
+}
+
+void ChannelTable::remove_room(Room& room) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase(rooms_, &room);
 }
 
 const ChannelInfo& ChannelTable::at(ChannelId id) const noexcept {

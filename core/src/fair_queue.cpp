@@ -16,6 +16,12 @@ void FairQueue::add(Session& session) {
             return;
         }
     }
+    for (Paused& paused : paused_) {
+        if (paused.session == &session) {
+            paused.is_readable = true;
+            return;
+        }
+    }
     const bool was_empty = ready_.empty();
     queue(session);
     if (was_empty) {
@@ -32,6 +38,29 @@ void FairQueue::queue(Session& session) {
 void FairQueue::hold(Session& session, const Session& older) {
     held_.push_back({&session, &older});
     session.set_held(true);
+}
+
+void FairQueue::pause(Session& session) {
+    const auto is_it = [&](const Paused& paused) {
+        return paused.session == &session;
+    };
+    if (std::none_of(paused_.begin(), paused_.end(), is_it)) {
+        paused_.push_back({&session, std::erase(ready_, &session) > 0});
+    }
+}
+
+void FairQueue::resume(const Session& session) {
+    const auto found =
+        std::find_if(paused_.begin(), paused_.end(), [&](const Paused& paused) { return paused.session == &session; });
+    if (found == paused_.end()) {
+        return;
+    }
+    const Paused resumed = *found;
+    paused_.erase(found);
+    if (resumed.is_readable) {
+        queue(*resumed.session);
+        tell_later();
+    }
 }
 
 /// Whether there is more to take now.
@@ -51,6 +80,7 @@ bool FairQueue::release(const Session& older) {
 
 void FairQueue::remove(const Session& session) {
     std::erase(ready_, &session);
+    std::erase_if(paused_, [&](const Paused& paused) { return paused.session == &session; });
     const auto own =
         std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.session == &session; });
     if (own != held_.end()) {

@@ -27,6 +27,9 @@ class FairQueue {
     void add(Session& session);
     /// Nothing is taken from `session` until `older`, which is retired, has caught up or ended.
     void hold(Session& session, const Session& older);
+    /// Nothing is taken from `session` until resume(), and it does not read.
+    void pause(Session& session);
+    void resume(const Session& session);
     /// The session has ended.
     void remove(const Session& session);
     /// The handler is called when there is something after there was nothing, and again after it has thrown; it may set
@@ -45,6 +48,11 @@ class FairQueue {
         bool is_readable = false;
     };
 
+    struct Paused {
+        Session* session;
+        bool is_readable = false;
+    };
+
     [[nodiscard]] bool fill(MessageBatch& batch);
     void tell_later();
     void queue(Session& session);
@@ -55,7 +63,8 @@ class FairQueue {
     const std::function<void(MessageBatch&)> filter_;
     std::vector<Session*> ready_;  // in turn; as few as have something at one moment
     std::vector<Held> held_;       // empty but while somebody's connection is being taken over
-    bool receiving_ = false;       // what a monitor calls then must not touch the batch
+    std::vector<Paused> paused_;
+    bool receiving_ = false;  // what a monitor calls then must not touch the batch
     std::shared_ptr<const std::function<void()>> on_readable_;
     Alarm late_handler_;  // tells what there is to read, where that cannot be told from within
 };

@@ -28,6 +28,12 @@ class Headroom {
     /// Subscribers on other threads count too.
     void share(std::span<const std::unique_ptr<Lane>> lanes) noexcept { lanes_ = lanes; }
 
+    /// Another distance from now on.
+    void set_backlog_bytes_max(std::size_t bytes) noexcept {
+        backlog_bytes_max_ = bytes;
+        oldest_ = 0;
+    }
+
     /// `given`: counts the messages that may have begun a run; those in the log's tail have not.
     [[nodiscard]] bool has_room(std::size_t message_bytes, std::uint64_t given) noexcept {
         if (tail_.fits(message_bytes) && given < given_max_) {  // what opens no segment reaches no further back
@@ -47,7 +53,7 @@ class Headroom {
     const SegmentLog& log_;
     const Tail& tail_;
     const PeerTable& peers_;
-    const std::uint64_t backlog_bytes_max_;
+    std::uint64_t backlog_bytes_max_;
     std::span<const std::unique_ptr<Lane>> lanes_;
     std::uint64_t oldest_ = 0;     // nothing that waits lies before this position in the log
     std::uint64_t given_max_ = 0;  // with fewer, every subscriber has a run left

@@ -14,20 +14,7 @@ constexpr std::size_t producer_cells = cell_dropped_first + drop_reasons;
 enum ConsumerCell : std::size_t { cell_taken, cell_published, cell_discarded_first };
 constexpr std::size_t consumer_cells = cell_discarded_first + drop_reasons;
 
-constexpr std::size_t block_channels = 256;
-constexpr std::size_t blocks = ChannelTable::channels_max / block_channels;
-
 }  // namespace
-
-struct Ledger::DropCell {
-    std::atomic<std::uint64_t> count{0};
-    std::atomic<std::uint64_t> first_seq{0};
-    std::atomic<std::uint64_t> last_seq{0};
-};
-
-struct Ledger::DropBlock {
-    std::array<DropCell, block_channels> cells;
-};
 
 std::string_view to_string(DropReason reason) noexcept {
     switch (reason) {
@@ -67,59 +54,64 @@ Books& Books::operator-=(const Books& other) noexcept {
     return *this;
 }
 
-Ledger::Ledger(std::size_t devices, const ChannelTable& channels)
+Ledger::Ledger(std::size_t devices, ChannelTable& channels)
     : devices_(devices),
       channels_(channels),
       producer_(devices * producer_cells),
       consumer_(devices * consumer_cells),
-      drop_blocks_(std::make_unique<std::atomic<DropBlock*>[]>(blocks)) {}
+      blocks_(channels) {}
 
-Ledger::~Ledger() {
-    for (std::size_t block = 0; block < blocks; ++block) {
-        delete drop_blocks_[block].load();
+void Ledger::captured(DeviceId device, std::span<const TelemetrySample> samples) noexcept {
+    for (const TelemetrySample& sample : samples) {
+        blocks_.of(sample.channel).captured[Blocks::slot(sample.channel)].store(sample.seq, std::memory_order_release);
     }
-}
-
-void Ledger::captured(DeviceId device, std::uint64_t count) noexcept {
     const std::size_t base = to_index(device) * producer_cells;
     producer_.begin();
-    producer_.add(base + cell_sampled, count);
-    producer_.add(base + cell_offered, count);
+    producer_.add(base + cell_sampled, samples.size());
+    producer_.add(base + cell_offered, samples.size());
     producer_.commit();
 }
 
-void Ledger::filtered(DeviceId device, std::uint64_t count) noexcept {
-    const std::size_t base = to_index(device) * producer_cells;
+void Ledger::filtered(ChannelId channel, std::uint64_t count) noexcept {
+    std::atomic<std::uint64_t>& of_channel = blocks_.of(channel).filtered[Blocks::slot(channel)];
+    of_channel.store(of_channel.load(std::memory_order_relaxed) + count, std::memory_order_release);
+    const std::size_t base = to_index(channels_.at(channel).device_id) * producer_cells;
     producer_.begin();
     producer_.add(base + cell_sampled, count);
     producer_.add(base + cell_filtered, count);
     producer_.commit();
 }
 
-void Ledger::dropped_at_queue(const TelemetrySample& sample, DropReason reason) {
-    note_drop(sample);
+void Ledger::dropped_at_queue(const TelemetrySample& sample, DropReason reason) noexcept {
+    const auto index = static_cast<std::size_t>(reason);
+    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);
     const std::size_t base = to_index(channels_.at(sample.channel).device_id) * producer_cells;
     producer_.begin();
-    producer_.add(base + cell_dropped_first + static_cast<std::size_t>(reason), 1);
+    producer_.add(base + cell_dropped_first + index, 1);
     producer_.commit();
+    marked_[to_index(sample.channel) / Block::channels].store(true, std::memory_order_release);
+    drops_noted_.store(drops_noted_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 void Ledger::taken(std::span<const std::uint64_t> taken, std::span<const std::uint64_t> published) noexcept {
     TELEGATE_ASSERT(taken.size() <= devices_ && published.size() == taken.size());
     consumer_.begin();
     for (std::size_t device = 0; device < taken.size(); ++device) {
-        consumer_.add(device * consumer_cells + cell_taken, taken[device]);
-        consumer_.add(device * consumer_cells + cell_published, published[device]);
+        if (taken[device] > 0) {
+            consumer_.add(device * consumer_cells + cell_taken, taken[device]);
+            consumer_.add(device * consumer_cells + cell_published, published[device]);
+        }
     }
     consumer_.commit();
 }
 
-void Ledger::dropped_at_pump(const TelemetrySample& sample, DropReason reason) {
-    note_drop(sample);
+void Ledger::dropped_at_pump(const TelemetrySample& sample, DropReason reason) noexcept {
+    const auto index = static_cast<std::size_t>(reason);
+    blocks_.of(sample.channel).dropped_at_pump[Blocks::slot(sample.channel)][index].add(sample);
     const std::size_t base = to_index(channels_.at(sample.channel).device_id) * consumer_cells;
     consumer_.begin();
     consumer_.add(base + cell_taken, 1);
-    consumer_.add(base + cell_discarded_first + static_cast<std::size_t>(reason), 1);
+    consumer_.add(base + cell_discarded_first + index, 1);
     consumer_.commit();
 }
 
@@ -127,8 +119,7 @@ std::vector<Books> Ledger::cut(std::size_t devices) const {
     TELEGATE_ASSERT(devices <= devices_);
     std::vector<std::uint64_t> consumer(devices * consumer_cells);
     std::vector<std::uint64_t> producer(devices * producer_cells);
-    // The consumer first: whatever it had taken by then had been captured before, so the producer's page, read later,
-    // holds it. Samples captured in between count as queued.
+    // The consumer first, see Ledger.
     consumer_.copy(consumer);
     producer_.copy(producer);
 
@@ -149,33 +140,68 @@ std::vector<Books> Ledger::cut(std::size_t devices) const {
     return books;
 }
 
-void Ledger::note_drop(const TelemetrySample& sample) {
-    std::atomic<DropBlock*>& slot = drop_blocks_[to_index(sample.channel) / block_channels];
-    DropBlock* block = slot.load(std::memory_order_acquire);
-    if (block == nullptr) {
-        auto fresh = std::make_unique<DropBlock>();
-        if (slot.compare_exchange_strong(block, fresh.get())) {
-            block = fresh.release();
-        }
+ChannelBooks Ledger::books_of(ChannelId channel) const noexcept {
+    const Block& block = blocks_.of(channel);
+    const std::size_t slot = Blocks::slot(channel);
+    ChannelBooks books;
+    // The consumer first, then what the queue lost, then what came in: see Ledger.
+    books.published = block.progress[slot].published();
+    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
+        books.drops[reason] = block.dropped_at_pump[slot][reason].read();
     }
-    DropCell& cell = block->cells[to_index(sample.channel) % block_channels];
-    std::uint64_t none = 0;
-    cell.first_seq.compare_exchange_strong(none, sample.seq);
-    cell.last_seq.store(sample.seq, std::memory_order_relaxed);
-    cell.count.fetch_add(1, std::memory_order_release);
+    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
+        books.drops[reason] += block.dropped_at_queue[slot][reason].read();
+        books.dropped[reason] = books.drops[reason].count;
+    }
+    books.filtered = block.filtered[slot].load(std::memory_order_acquire);
+    const std::uint64_t captured = block.captured[slot].load(std::memory_order_acquire);
+    books.sampled = captured + books.filtered;
+    books.queued = captured - books.published - books.dropped_total();
+    return books;
 }
 
 ChannelDrops Ledger::drops_of(ChannelId channel) const noexcept {
-    const DropBlock* block = drop_blocks_[to_index(channel) / block_channels].load(std::memory_order_acquire);
-    if (block == nullptr) {
-        return {};
+    const ChannelBooks books = books_of(channel);
+    return std::accumulate(books.drops.begin(), books.drops.end(), ChannelDrops{},
+                           [](ChannelDrops sum, const ChannelDrops& drops) { return sum += drops; });
+}
+
+std::vector<Books> Ledger::sums_of_channels(std::size_t devices) const {
+    std::vector<Books> sums(devices);
+    for (std::size_t index = 0; index < channels_.size(); ++index) {
+        const auto channel = static_cast<ChannelId>(index);
+        const std::size_t device = to_index(channels_.at(channel).device_id);
+        if (device < devices) {
+            sums[device] += books_of(channel);
+        }
     }
-    const DropCell& cell = block->cells[to_index(channel) % block_channels];
-    ChannelDrops drops;
-    drops.count = cell.count.load(std::memory_order_acquire);
-    drops.first_seq = cell.first_seq.load(std::memory_order_relaxed);
-    drops.last_seq = cell.last_seq.load(std::memory_order_relaxed);
-    return drops;
+    return sums;
+}
+
+bool Ledger::channels_agree(std::size_t devices) const {
+    // Both sides tell the channels first, so between two looks at a device its channels are ahead of the first, and
+    // behind the second but for what is being told.
+    const std::vector<Books> before = cut(devices);
+    const std::vector<Books> channels = sums_of_channels(devices);
+    const std::vector<Books> after = cut(devices);
+    const auto is_between = [](std::uint64_t low, std::uint64_t value, std::uint64_t high) {
+        return low <= value && value <= high + batch_samples_max;
+    };
+    for (std::size_t i = 0; i < devices; ++i) {
+        if (!is_between(before[i].sampled, channels[i].sampled, after[i].sampled) ||
+            !is_between(before[i].published, channels[i].published, after[i].published) ||
+            !is_between(before[i].filtered, channels[i].filtered, after[i].filtered) ||
+            !is_between(before[i].dropped_total(), channels[i].dropped_total(), after[i].dropped_total())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Ledger::LostUpTo Ledger::lost_up_to(ChannelId channel) const noexcept {
+    const auto& records = blocks_.of(channel).dropped_at_queue[Blocks::slot(channel)];
+    return {records[static_cast<std::size_t>(DropReason::queue_overflow)].last_seq(),
+            records[static_cast<std::size_t>(DropReason::shutdown)].last_seq()};
 }
 
 }  // namespace telegate

@@ -37,6 +37,9 @@ SocketTotals& SocketTotals::operator+=(const SocketTotals& other) noexcept {
     matched += other.matched;
     sent += other.sent;
     dropped += other.dropped;
+    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+        lost[reason] += other.lost[reason];
+    }
     pending += other.pending;
     received += other.received;
     bytes_sent += other.bytes_sent;

@@ -2,16 +2,21 @@
 
 #include "backlog.hpp"
 #include "core/bytes.hpp"
+#include "core/delivery.hpp"
 #include "segment_log.hpp"
 #include "tail.hpp"
 #include "zmtp/frame.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 namespace telegate {
+
+class SlowReader;
 
 /// What waits to be sent to one peer, with its counts. It outlives a lost connection where another follows (Dealer).
 /// `matched = sent + dropped + backlog.messages()`, always: whoever looks or changes something settles the tail first,
@@ -23,6 +28,7 @@ namespace telegate {
 class Outbox {
   public:
     explicit Outbox(SegmentPool& pool);
+    ~Outbox();
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
 
@@ -33,13 +39,17 @@ class Outbox {
     /// One more message that lies in a shared log.
     void add(const Slice& message) {
         settle();
-        dropped_ += backlog_.add(message);
+        if (const std::uint64_t lost = backlog_.add(message); lost > 0) {
+            lose(LossReason::slow, lost);
+        }
         ++matched_;  // last: it may not have been added
     }
     /// For Tail: `messages` more, which follow the last one in its segment.
     void extend(const Slice& added, std::uint64_t messages) noexcept {
         matched_ += messages;
-        backlog_.extend(added, messages);
+        if (!backlog_.extend(added, messages)) {
+            lose(LossReason::slow, messages);
+        }
     }
     /// One more message of its own: copies the frames, one at least, with their headers.
     void append(std::span<const Bytes> frames);
@@ -56,7 +66,7 @@ class Outbox {
     /// `messages` more that are lost already.
     void add_lost(std::uint64_t messages) noexcept {
         matched_ += messages;
-        dropped_ += messages;
+        lose(LossReason::slow, messages);
     }
     /// One finished frame that is a message by itself, such as a command.
     void append_wire(Bytes wire);
@@ -70,6 +80,8 @@ class Outbox {
     /// Whether has_room() has said no since the last end_refusal().
     [[nodiscard]] bool refused() const noexcept { return refused_; }
     void end_refusal() noexcept { refused_ = false; }
+    /// As if has_room() had said no.
+    void note_refusal() noexcept { refused_ = true; }
 
     [[nodiscard]] Backlog& backlog() noexcept {
         settle();
@@ -79,9 +91,18 @@ class Outbox {
         settle();
         return backlog_;
     }
-    /// `bytes` of what backlog().gather() gave are with the kernel. Returns messages completed.
+    /// What is to be sent next, as Backlog::gather(). While losses are to be told, only what comes before them.
+    [[nodiscard]] std::size_t gather(std::span<StreamPart> out) const noexcept;
+    /// To be called before gather(): lets the peer be told of losses, when its stream stands where they are.
+    void tell_losses() {
+        if (slow_ != nullptr) {
+            tell_losses_now();
+        }
+    }
+    /// `bytes` of what gather() gave are with the kernel. Returns messages completed.
     std::uint64_t consume(std::size_t bytes);
     void give_up_before(std::uint64_t log_position);
+    /// They count as `disconnected`.
     void give_up_all() noexcept;
     /// The connection is lost and another will follow: what was under way is to be sent again from its start, or given
     /// up where its beginning is no longer there. `was_cut`: some bytes of the message that comes next had been sent;
@@ -93,9 +114,20 @@ class Outbox {
         return matched_;
     }
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
-    [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+    [[nodiscard]] std::uint64_t dropped() const noexcept;
+    [[nodiscard]] const std::array<Losses, loss_reasons>& losses() const noexcept { return losses_; }
+
+    /// Null unless the peer has a policy of its own, or is told of losses.
+    [[nodiscard]] SlowReader* slow() const noexcept { return slow_.get(); }
+    /// How its peer is treated when it reads slowly, from now on.
+    void set_slow(std::unique_ptr<SlowReader> slow);
+    /// How far it may be behind, where that is not the same for all.
+    [[nodiscard]] std::size_t bytes_max_or(std::size_t bytes_max) const noexcept;
 
   private:
+    friend class SlowReader;
+    void lose(LossReason reason, std::uint64_t messages) noexcept;
+    void tell_losses_now();
     template <class Frames>
     static std::byte* write_frames(std::byte* out, const Frames& frames) noexcept;
     void release_if_empty() noexcept;
@@ -107,7 +139,8 @@ class Outbox {
     Backlog backlog_;
     std::uint64_t matched_ = 0;
     std::uint64_t sent_ = 0;
-    std::uint64_t dropped_ = 0;
+    std::array<Losses, loss_reasons> losses_{};
+    std::unique_ptr<SlowReader> slow_;
     unsigned cuts_ = 0;  // connections lost in the middle of the message that comes next
     bool refused_ = false;
 };

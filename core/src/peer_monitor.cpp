@@ -42,7 +42,7 @@ void PeerMonitor::look_for_slow(const Session& session, Told& told, std::size_t 
         return;
     }
     const std::size_t bytes = session.outbox()->backlog().bytes();
-    if (bytes > backlog_bytes_max / 2 && !told.slow) {
+    if (bytes > session.outbox()->bytes_max_or(backlog_bytes_max) / 2 && !told.slow) {
         told.slow = true;
         tell(MonitorEventKind::slow, session, {});
     } else if (bytes == 0) {

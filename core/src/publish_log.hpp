@@ -93,6 +93,19 @@ class PublishLog {
         }
         return room;
     }
+    /// What subscribers may be behind, from now on: the least of their limits, and the largest.
+    void set_limits(std::size_t least, std::size_t largest) noexcept {
+        headroom_.set_backlog_bytes_max(least);
+        lag_limit_.set_largest(largest);
+    }
+    /// After something was given to one subscriber alone.
+    void enforce_kept_limit() { lag_limit_.enforce_kept_limit(); }
+    /// Where the log ends: that of whole segments, and that of messages.
+    [[nodiscard]] std::uint64_t end() const noexcept { return log_.end(); }
+    [[nodiscard]] std::uint64_t position() {
+        tail_.settle();
+        return log_.position();
+    }
     /// Published and skipped so far.
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_ + tail_.messages(); }
 

@@ -1,25 +1,19 @@
 #include "core/publisher.hpp"
 
+#include "endpoint_security.hpp"
 #include "publisher_state.hpp"
 #include "zmtp/frame.hpp"
 
+#include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
-#include <variant>
+#include <vector>
 
 namespace telegate {
 namespace {
 
 constexpr std::size_t subscriptions_shown_max = 16;
-
-std::shared_ptr<const Security> security_of(const Endpoint& endpoint, Security security) {
-    if (endpoint.transport == Transport::inproc && !std::holds_alternative<std::monostate>(security)) {
-        throw std::invalid_argument(to_string(endpoint) + ": no CURVE over inproc, where one process has one owner");
-    }
-    return std::make_shared<const Security>(std::move(security));
-}
 
 }  // namespace
 
@@ -70,7 +64,26 @@ void Publisher::connect(const Endpoint& endpoint) {
     state_->peers.connect(endpoint, {});
 }
 
+void Publisher::set_delivery(const Endpoint& endpoint, const Delivery& delivery) {
+    state_->log.settle();
+    state_->deliveries.set(to_string(endpoint), delivery);
+}
+
+bool Publisher::must_wait() {
+    return state_->deliveries.must_wait();
+}
+
+void Publisher::set_on_room(std::function<void()> on_room) {
+    state_->deliveries.set_on_room(std::move(on_room));
+}
+
+bool Publisher::send_to(std::uint64_t id, std::string_view topic, std::string_view payload) {
+    Session* const session = state_->keys.find(id) == state_->keys.end() ? nullptr : state_->peers.find(id);
+    return state_->deliveries.send_to(session, topic, payload);
+}
+
 bool Publisher::unbind(const Endpoint& endpoint) {
+    state_->deliveries.forget(to_string(endpoint));
     return state_->peers.unbind(endpoint);
 }
 
@@ -185,7 +198,9 @@ std::vector<PeerStatus> Publisher::subscribers() const {
     if (state_->shards != nullptr) {
         state_->shards->add_statuses(result);
     }
+    const std::vector<std::uint64_t> holding_up = state_->deliveries.holding_up();
     for (PeerStatus& status : result) {
+        status.holds_up = std::find(holding_up.begin(), holding_up.end(), status.id) != holding_up.end();
         const auto key = state_->keys.find(status.id);
         if (key != state_->keys.end()) {  // not while the monitor hears of its handshake
             status.subscriptions = state_->index.some(key->second, subscriptions_shown_max);

@@ -31,6 +31,7 @@ Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
       peers(reactor, options,
             {zmtp::SocketType::pub, receive_buffer_bytes, false, options.io_threads > 1 ? &remote : nullptr}, events()),
       log(reactor, peers, tail, options),
+      deliveries(reactor, peers, log, options),
       index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
       found_remote(options.io_threads - 1) {
     if (options.io_threads > 1) {
@@ -47,6 +48,7 @@ SessionEvents Publisher::State::events() {
     SessionEvents events;
     events.opened = [this](Session& session) {
         log.join(session);
+        deliveries.join(session);
         opened({&session, nullptr, session.id()});
     };
     events.readable = [this](Session& session) {
@@ -55,8 +57,12 @@ SessionEvents Publisher::State::events() {
     events.command = [this](Session& session, const zmtp::Command& command) {
         reader.command(session, command);
     };
+    events.room = [this](const Session&) {
+        deliveries.look_for_room();
+    };
     events.ended = [this](const Session& session, std::string_view) {
         ended(session.id());
+        deliveries.leave(session);
     };
     return events;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/publisher.hpp"
+#include "deliveries.hpp"
 #include "peer_table.hpp"
 #include "publish_log.hpp"
 #include "shards/shards.hpp"
@@ -60,6 +61,7 @@ struct Publisher::State {
     SubscriptionReader reader;
     PeerTable peers;
     PublishLog log;
+    Deliveries deliveries;
     SubscriptionIndex index;
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
     std::vector<Subscriber> subscribers_by_key;

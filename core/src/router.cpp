@@ -1,6 +1,7 @@
 #include "core/router.hpp"
 
 #include "core/limits.hpp"
+#include "endpoint_security.hpp"
 #include "fair_queue.hpp"
 #include "frame_list.hpp"
 #include "identity.hpp"
@@ -160,6 +161,7 @@ void Router::State::retire(Session& older) {
         return;
     }
     retiring.push_back(&older);
+    queue.resume(older);  // what it has sent is in the way of its successor
     older.retire(taken_over);
     const auto is_namesake = [&](const Session* session) {
         return session->identity() == older.identity();
@@ -288,9 +290,65 @@ void Router::close(std::chrono::milliseconds grace, std::function<void()> done) 
     state_->table.close(grace, std::move(done));
 }
 
+void Router::pause(std::string_view peer) {
+    const auto* const found = state_->find(peer);
+    if (found != nullptr && found->second.route.session() != nullptr) {
+        state_->queue.pause(*found->second.route.session());
+    }
+}
+
+void Router::resume(std::string_view peer) {
+    const auto* const found = state_->find(peer);
+    if (found != nullptr && found->second.route.session() != nullptr) {
+        state_->queue.resume(*found->second.route.session());
+    }
+}
+
+bool Router::knows(std::string_view peer) const {
+    const auto found = state_->peers.find(peer);
+    return found != state_->peers.end() && found->second.route.session() != nullptr;
+}
+
+std::size_t Router::backlog_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& session : state_->table.sessions()) {
+        bytes += session->outbox()->backlog().bytes();
+    }
+    return bytes;
+}
+
 Endpoint Router::bind(const Endpoint& endpoint) {
     return state_->table.bind(endpoint);
 }
+
+Endpoint Router::bind(const Endpoint& endpoint, Security security) {
+    return state_->table.bind(endpoint, security_of(endpoint, std::move(security)));
+}
+
+Endpoint Router::bind_adopted(const Endpoint& endpoint, int descriptor, Security security) {
+    return state_->table.bind_adopted(endpoint, descriptor, std::make_shared<const Security>(std::move(security)));
+}
+
+bool Router::set_security(const Endpoint& endpoint, Security security) {
+    if (!state_->table.set_security(endpoint, security_of(endpoint, std::move(security)))) {
+        return false;
+    }
+    state_->table.close_handshakes(to_string(endpoint), "other keys from now on");
+    return true;
+}
+
+void Router::close_peers(const Endpoint& endpoint, std::chrono::milliseconds grace) {
+    state_->table.close_accepted(to_string(endpoint), grace);
+}
+
+bool Router::close_peer(std::uint64_t id, std::string_view why) {
+    Session* const session = state_->table.find(id);
+    if (session != nullptr) {
+        session->close(why);
+    }
+    return session != nullptr;
+}
+
 bool Router::unbind(const Endpoint& endpoint) {
     return state_->table.unbind(endpoint);
 }

@@ -77,6 +77,7 @@ bool Sender::is_within_message() const noexcept {
 Sender::Status Sender::write(Stream& stream, std::size_t budget) {
     std::array<StreamPart, parts_max> parts;
     for (;;) {
+        outbox_.tell_losses();
         if (cipher_ != nullptr && sealed_bytes_ == 0) {
             seal_next();
         }
@@ -114,7 +115,8 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
     }
 }
 
-/// What goes out next. While a message is under way and a command waits, only the rest of that message.
+/// What goes out next. While a message is under way and a command waits, or losses are to be told, only the rest of
+/// that message.
 std::size_t Sender::gather(std::span<StreamPart> parts) const noexcept {
     std::size_t count = 0;
     const bool inside_message = messages_ && cipher_ == nullptr && !outbox_.backlog().at_boundary();
@@ -129,7 +131,7 @@ std::size_t Sender::gather(std::span<StreamPart> parts) const noexcept {
         count = outbox_.backlog().gather(parts.first(1));
         parts[0].bytes = outbox_.backlog().bytes_to_boundary();
     } else if (messages_) {
-        count += outbox_.backlog().gather(parts.subspan(count));
+        count += outbox_.gather(parts.subspan(count));
     }
     return count;
 }
@@ -186,7 +188,7 @@ void Sender::seal_next() {
     commands_.clear();
     Backlog& backlog = outbox_.backlog();
     std::array<StreamPart, parts_max> parts;
-    const std::size_t count = backlog.gather(parts);
+    const std::size_t count = outbox_.gather(parts);
     std::size_t claimed = 0;
     for (std::size_t i = 0; i < count; ++i) {
         if (!seal_run(Bytes(parts[i].data, parts[i].bytes), claimed)) {

@@ -1,6 +1,7 @@
 #include "session.hpp"
 
 #include "core/limits.hpp"
+#include "slow_reader.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -107,8 +108,16 @@ void Session::flush() {
         return;
     }
     waiting_writable_ = false;
-    was_full_ = was_full_ || outbox_->backlog().bytes() > context_.options.backlog_bytes_max / 2;
-    switch (sender_.write(*stream_, limits::write_bytes_per_turn)) {
+    const std::size_t half = outbox_->bytes_max_or(context_.options.backlog_bytes_max) / 2;
+    was_full_ = was_full_ || outbox_->backlog().bytes() > half;
+    if (outbox_->slow() != nullptr) {
+        outbox_->slow()->begin_write();
+    }
+    const Sender::Status status = sender_.write(*stream_, limits::write_bytes_per_turn);
+    if (outbox_->slow() != nullptr) {
+        outbox_->slow()->end_write(status == Sender::Status::full);
+    }
+    switch (status) {
         case Sender::Status::done: end_stream_when_drained(); break;
         case Sender::Status::full:
         case Sender::Status::partial:  // goes on in a later turn of the loop
@@ -117,7 +126,7 @@ void Session::flush() {
             break;
         case Sender::Status::failed: return stop_writing(sender_.error());
     }
-    const bool has_room = outbox_->backlog().bytes() <= context_.options.backlog_bytes_max / 2;
+    const bool has_room = outbox_->backlog().bytes() <= half;
     if ((was_full_ || outbox_->refused()) && has_room && context_.events.room && !room_posted_) {
         room_posted_ = true;
         later(&Session::tell_room);  // not from here: whoever hears it may well send and flush
@@ -330,6 +339,7 @@ PeerStatus Session::status() const {
     status.matched = outbox_->matched();
     status.sent = outbox_->sent();
     status.dropped = outbox_->dropped();
+    status.losses = outbox_->losses();
     status.pending = outbox_->backlog().messages();
     status.backlog_bytes = outbox_->backlog().bytes();
     status.received = received_;

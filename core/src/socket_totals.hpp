@@ -3,6 +3,8 @@
 #include "core/monitor.hpp"
 #include "outbox.hpp"
 
+#include <cstddef>
+
 namespace telegate {
 
 /// Adds what one outbox counts.
@@ -10,6 +12,9 @@ inline void add_deliveries(SocketTotals& totals, const Outbox& outbox) {
     totals.matched += outbox.matched();
     totals.sent += outbox.sent();
     totals.dropped += outbox.dropped();
+    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+        totals.lost[reason] += outbox.losses()[reason].count;
+    }
     totals.pending += outbox.backlog().messages();
 }
 

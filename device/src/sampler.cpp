@@ -72,12 +72,10 @@ void Sampler::read(Device& device, MonoTime now) {
 
 void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples) {
     // Captured comes first: the pump may take a sample the moment it is pushed, and the books must know it by then.
-    ledger_.captured(device.id, samples.size());
-    std::size_t refused = 0;
+    static_assert(SampleBatch::samples_max <= Ledger::batch_samples_max);
+    ledger_.captured(device.id, samples);
     const auto on_loss = [&](const TelemetrySample& sample, QueueLoss loss) {
-        const bool closed = loss == QueueLoss::closed;
-        ledger_.dropped_at_queue(sample, closed ? DropReason::shutdown : DropReason::queue_overflow);
-        refused += loss == QueueLoss::evicted ? 0 : 1;
+        ledger_.dropped_at_queue(sample, loss == QueueLoss::closed ? DropReason::shutdown : DropReason::queue_overflow);
     };
     // Before it waits for room, the consumer must have been told of everything that fills it.
     queue_.push(samples, on_loss, [this] {
@@ -85,9 +83,7 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
         waker_.wake();
     });
     waits_for_room_.store(false, std::memory_order_relaxed);
-    if (refused < samples.size()) {
-        tell_consumer();
-    }
+    tell_consumer();  // also when all were refused: of that, too, it tells others
 }
 
 void Sampler::tell_consumer() {

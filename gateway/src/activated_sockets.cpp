@@ -78,6 +78,9 @@ void hand_over(ActivatedSockets& sockets, Plan& plan) {
     for (std::size_t i = 0; i < plan.publish.size(); ++i) {
         plan.publish[i].adopted = sockets.take(plan.publish[i].name).value_or(-1);
     }
+    for (ServiceEndpoint& each : plan.services) {
+        each.adopted = sockets.take(each.name).value_or(-1);
+    }
     plan.rest.adopted_socket = sockets.take("http").value_or(-1);
 }
 

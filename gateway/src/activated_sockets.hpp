@@ -40,8 +40,8 @@ class ActivatedSockets {
     std::vector<Socket> sockets_;
 };
 
-/// Gives each endpoint of the plan the socket that has the name of its [publish] section, and REST the one named
-/// "http".
+/// Gives each endpoint of the plan the socket that has the name of its [publish] or [services] section, and REST the
+/// one named "http".
 void hand_over(ActivatedSockets& sockets, Plan& plan);
 
 }  // namespace telegate

@@ -100,6 +100,17 @@ Endpoint file_endpoint(const std::string& path) {
     return {Transport::ipc, "", 0, (looks_abstract || path == "*" ? "./" : "") + path};
 }
 
+template <class EndpointSettings>
+void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>& sections, std::vector<Claim>& claims) {
+    for (const EndpointSettings& each : sections) {
+        const auto parsed = parse_endpoint(each.endpoint);
+        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+            claims.push_back({each.place, kind + " \"" + each.name + '"', kind + '.' + each.name + ".endpoint",
+                              each.endpoint, *endpoint});
+        }
+    }
+}
+
 /// In such an order that a default comes before what is given, since a problem needs a place.
 std::vector<Claim> claims_of(const Settings& settings) {
     const RestSettings& rest = settings.rest;
@@ -109,6 +120,10 @@ std::vector<Claim> claims_of(const Settings& settings) {
     };
     constexpr std::string_view scheme = "tcp://";  // not written in [rest]
     std::vector<Claim> claims;
+    if (!settings.state_file.empty()) {
+        claims.push_back(
+            {{}, "gateway", "gateway.state_file", settings.state_file, file_endpoint(settings.state_file)});
+    }
     if (settings.log_file != "stderr") {
         claims.push_back({{}, "log", "log.file", settings.log_file, file_endpoint(settings.log_file)});
     }
@@ -120,13 +135,8 @@ std::vector<Claim> claims_of(const Settings& settings) {
         claims.push_back(
             {place_of("unix_socket"), "rest", "rest.unix_socket", rest.unix_socket, file_endpoint(rest.unix_socket)});
     }
-    for (const PublishSettings& publish : settings.publish) {
-        const auto parsed = parse_endpoint(publish.endpoint);
-        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
-            claims.push_back({publish.place, "publish \"" + publish.name + '"', "publish." + publish.name + ".endpoint",
-                              publish.endpoint, *endpoint});
-        }
-    }
+    add_endpoints("publish", settings.publish, claims);
+    add_endpoints("services", settings.services, claims);
     return claims;
 }
 

@@ -1,5 +1,6 @@
 #include "cbor_encoder.hpp"
 
+#include "cbor_items.hpp"
 #include "payload_value.hpp"
 #include "utf8.hpp"
 
@@ -13,14 +14,10 @@
 namespace telegate {
 namespace {
 
-/// The first three bits of an item.
-enum class Major : std::uint8_t { whole = 0x00, negative = 0x20, text = 0x60, map = 0xA0 };
-
 constexpr std::uint8_t false_item = 0xF4;
 constexpr std::uint8_t true_item = 0xF5;
 constexpr std::uint8_t null_item = 0xF6;
 constexpr std::uint8_t real_item = 0xFB;
-constexpr std::size_t item_bytes_max = 9;  // of a number, and of the head of a text
 constexpr std::size_t keys = 8;
 
 /// Keys and heads of what is always as long; a text of up to 23 bytes has its length in the head.
@@ -33,47 +30,11 @@ constexpr std::array endings{ShortText("\x64good"), ShortText("\x69uncertain"),
                                        "bad"),
                              ShortText("\x65stale")};
 
-char* put_byte(char* out, std::uint64_t byte) noexcept {
-    *out = static_cast<char>(byte);
-    return out + 1;
-}
-
-template <class Unsigned>
-char* put_big_endian(char* out, Unsigned value) noexcept {
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-        out[i] = static_cast<char>(value >> (8 * (sizeof value - 1 - i)));
-    }
-    return out + sizeof value;
-}
-
-/// The head of an item, which holds a number: in as few bytes as can be.
-char* put_head(char* out, Major major, std::uint64_t number) noexcept {
-    const auto first = static_cast<std::uint64_t>(major);
-    if (number < 24) {
-        return put_byte(out, first | number);
-    }
-    if (number <= UINT8_MAX) {
-        return put_byte(put_byte(out, first | 24), number);
-    }
-    if (number <= UINT16_MAX) {
-        return put_big_endian(put_byte(out, first | 25), static_cast<std::uint16_t>(number));
-    }
-    if (number <= UINT32_MAX) {
-        return put_big_endian(put_byte(out, first | 26), static_cast<std::uint32_t>(number));
-    }
-    return put_big_endian(put_byte(out, first | 27), number);
-}
-
-char* put_integer(char* out, std::int64_t value) noexcept {
-    return value < 0 ? put_head(out, Major::negative, ~static_cast<std::uint64_t>(value))
-                     : put_head(out, Major::whole, static_cast<std::uint64_t>(value));
-}
-
 /// Of up to TelemetrySample::text_bytes_max bytes.
 char* put_text(char* out, std::string_view text) noexcept {
     std::array<char, 3 * TelemetrySample::text_bytes_max> sound;
     const auto bytes = static_cast<std::size_t>(put_utf8(sound.data(), text) - sound.data());
-    out = put_head(out, Major::text, bytes);
+    out = put_cbor_head(out, CborMajor::text, bytes);
     std::memcpy(out, sound.data(), bytes);
     return out + bytes;
 }
@@ -83,26 +44,26 @@ char* put_value(char* out, const TelemetrySample& sample) noexcept {
         case ValueType::none: break;
         case ValueType::real:
             if (std::isfinite(sample.value.real)) {
-                return put_big_endian(put_byte(out, real_item), std::bit_cast<std::uint64_t>(sample.value.real));
+                return put_big_endian(put_cbor_byte(out, real_item), std::bit_cast<std::uint64_t>(sample.value.real));
             }
             break;
-        case ValueType::integer: return put_integer(out, sample.value.integer);
-        case ValueType::boolean: return put_byte(out, sample.value.boolean ? true_item : false_item);
+        case ValueType::integer: return put_cbor_integer(out, sample.value.integer);
+        case ValueType::boolean: return put_cbor_byte(out, sample.value.boolean ? true_item : false_item);
         case ValueType::text: return put_text(out, sample.text());
     }
-    return put_byte(out, null_item);
+    return put_cbor_byte(out, null_item);
 }
 
 void append_integer(std::string& out, std::int64_t value) {
-    std::array<char, item_bytes_max> item;
-    out.append(item.data(), put_integer(item.data(), value));
+    std::array<char, cbor_item_bytes_max> item;
+    out.append(item.data(), put_cbor_integer(item.data(), value));
 }
 
 void append_text(std::string& out, std::string_view text) {
     std::string sound(3 * text.size(), '\0');
     sound.resize(static_cast<std::size_t>(put_utf8(sound.data(), text) - sound.data()));
-    std::array<char, item_bytes_max> head;
-    out.append(head.data(), put_head(head.data(), Major::text, sound.size()));
+    std::array<char, cbor_item_bytes_max> head;
+    out.append(head.data(), put_cbor_head(head.data(), CborMajor::text, sound.size()));
     out += sound;
 }
 
@@ -113,7 +74,7 @@ CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
 
 CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     std::string before;
-    before += static_cast<char>(static_cast<std::size_t>(Major::map) | keys);
+    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | keys);
     append_text(before, "device");
     append_text(before, info.device);
     append_text(before, "channel");
@@ -127,7 +88,7 @@ CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     append_text(after, "quality");
     Frame frame{StepText(before), StepText(after), 0};
     // What a copy in steps takes too much, something else is written over, but for the last ones.
-    frame.bytes_max = frame.before.size() + item_bytes_max + TimeText::copied_bytes + item_bytes_max +
+    frame.bytes_max = frame.before.size() + cbor_item_bytes_max + TimeText::copied_bytes + cbor_item_bytes_max +
                       frame.after.size() + StepText::step_bytes;
     return frame;
 }
@@ -135,7 +96,7 @@ CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
 std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
     const Frame& frame = frame_of(sample.channel);
     char* end = frame.before.put(out);
-    end = put_head(end, Major::whole, sample.seq);
+    end = put_cbor_head(end, CborMajor::whole, sample.seq);
     end = time_.put(end, sample.time_utc_ns);
     end = put_value(end, sample);
     end = frame.after.put(end);

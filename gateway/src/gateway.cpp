@@ -17,6 +17,9 @@ namespace {
 /// Descriptors that subscribers leave to REST, drivers and the rest of the process.
 constexpr std::size_t descriptors_kept = 192;
 
+/// Where the limit of descriptors is low, services have one connection for so many subscribers.
+constexpr std::size_t services_share = 8;
+
 /// Connections that the limit of descriptors leaves to subscribers.
 std::size_t connections_max() {
     const std::size_t descriptors = raise_descriptor_limit();
@@ -28,33 +31,55 @@ std::size_t connections_max() {
 Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource source)
     : log_(log),
       peer_log_(log),
-      epoch_ms_(clock_.utc_now_ns() / 1'000'000),
+      state_file_(settings.state_file, log),
+      epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
       started_at_(clock_.mono_now()),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
       queue_(plan.queue_capacity, plan.queue_policy, Producers::one),
       log_level_(reactor_, log, settings.log_level),
-      history_(static_cast<std::size_t>(settings.history_bytes)),
+      history_(static_cast<std::size_t>(settings.history_bytes), std::chrono::milliseconds(settings.history_age_ms)),
       sample_text_(channels_, epoch_ms_),
       streams_([this] { reactor_.post([this] { pump_.catch_up(); }); }, [this] { rest_.wake_streams(); }),
-      publishers_(reactor_, plan.publish, connections_max(), [this](const MonitorEvent& event) { note(event); }),
+      slow_gaps_({channels_, clock_, epoch_ms_,
+                  [this](PayloadFormat format, std::uint64_t id) {
+                      reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
+                  }}),
+      publishers_(reactor_, plan.publish, connections_max(), publisher_hooks()),
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_}, epoch_ms_),
+      services_(services_parts(), plan.services, connections_max() / services_share, epoch_ms_),
+      last_values_({reactor_, channels_, publishers_, pump_, history_, slow_gaps_}),
+      beats_(reactor_, channels_, pump_),
       pump_watch_(reactor_, clock_, pump_),
       endpoint_trouble_(clock_),
       sampler_(clock_, channels_, queue_, ledger_, waker_),
       sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
-      live_parts_({sampler_, sampling_thread_, queue_, reactor_, publishers_, pump_, log_level_}),
+      live_parts_({sampler_, sampling_thread_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
+                   log_level_}),
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
       rest_(std::move(plan.rest), rest_handlers()) {
     add_devices(std::move(plan.devices));
+    beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
 }
 
 Gateway::~Gateway() {
     finish();
 }
 
-void Gateway::note(const MonitorEvent& event) {
+Publishers::Hooks Gateway::publisher_hooks() {
+    return {[this](PayloadFormat format, const MonitorEvent& event) { note(format, event); },
+            [this](PayloadFormat format) {
+                return slow_gaps_.hooks(format);
+            }};
+}
+
+void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
+    // Before the pump takes more, which then is live for a new subscription.
+    last_values_.note(format, event);
+    if (event.kind == MonitorEventKind::disconnected) {
+        slow_gaps_.forget(format, event.peer_id);
+    }
     // With the first, what nobody asked for is out of the queue before anybody can ask.
     if (event.kind == MonitorEventKind::handshake_done || event.kind == MonitorEventKind::subscribed) {
         pump_.catch_up();
@@ -72,22 +97,29 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
 ReloadSource Gateway::with_credentials(ReloadSource source) {
     source.reload_files = [this](const Settings& settings) {
         const std::vector<NamedCurve> curves = read_curves(settings);  // first: when it throws, nothing has changed
+        const std::vector<NamedCurve> of_services = read_service_curves(settings);
         const CredentialsRead rest = rest_.reload_credentials();
-        return std::max(rest, renew(curves));
+        return std::max(rest, renew(curves, of_services));
     };
     return source;
 }
 
-CredentialsRead Gateway::renew(const std::vector<NamedCurve>& curves) {
+CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services) {
     const auto read = ask_io<CredentialsRead>([&] {
         CredentialsRead result = CredentialsRead::none;
-        for (const NamedCurve& each : curves) {
+        const auto note = [&](const NamedCurve& each, std::optional<std::size_t> closed, const char* kind) {
             result = std::max(result, each.curve != nullptr ? CredentialsRead::same : CredentialsRead::none);
-            if (const auto closed = publishers_.renew(each)) {
+            if (closed) {
                 result = CredentialsRead::changed;
-                log_.info_each("curve keys changed publish=" + log_value(each.name) +
+                log_.info_each("curve keys changed " + std::string(kind) + '=' + log_value(each.name) +
                                " subscribers_closed=" + std::to_string(*closed));
             }
+        };
+        for (const NamedCurve& each : publish) {
+            note(each, publishers_.renew(each), "publish");
+        }
+        for (const NamedCurve& each : services) {
+            note(each, services_.endpoints().renew(each), "services");
         }
         return result;
     });
@@ -126,6 +158,7 @@ RestHandlers Gateway::rest_handlers() {
     };
     handlers.sample_text = &sample_text_;
     handlers.history = &history_;
+    handlers.ledger = &ledger_;
     handlers.streams = &streams_;
     handlers.log_level = &log_level_;
     handlers.traffic = &traffic_;
@@ -158,6 +191,7 @@ std::vector<Endpoint> Gateway::endpoints() const {
 }
 
 void Gateway::start() {
+    state_file_.begin(epoch_ms_);
     pump_.start();
     io_thread_ = std::thread([this] {
         ::pthread_setname_np(::pthread_self(), "tg-io");
@@ -185,9 +219,18 @@ void Gateway::begin_stop() {
     sampling_thread_.stop();
     queue_.close();
     reactor_.post([this] {
+        beats_.set_interval(std::chrono::milliseconds(0));
         pump_.drain_all();
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_until_ - clock_.mono_now());
-        publishers_.close(std::max(left, std::chrono::milliseconds(0)), [this] { stopped_.wake(); });
+        const auto grace = std::max(left, std::chrono::milliseconds(0));
+        const auto left_open = std::make_shared<int>(2);
+        const auto is_closed = [this, left_open] {
+            if (--*left_open == 0) {
+                stopped_.wake();
+            }
+        };
+        services_.close(grace, is_closed);
+        publishers_.close(grace, is_closed);
     });
 }
 
@@ -202,7 +245,9 @@ void Gateway::finish() {
     }
     reactor_.stop();
     io_thread_.join();
+    services_.join();
     pump_.discard_all(DropReason::shutdown);
+    end_epoch();
     log_final_books();
 }
 
@@ -255,72 +300,6 @@ Health Gateway::health() {
     return health;
 }
 
-StatusSnapshot Gateway::take_snapshot() const {
-    StatusSnapshot snapshot;
-    snapshot.state = state_;
-    snapshot.epoch_ms = epoch_ms_;
-    snapshot.time_utc_ns = clock_.utc_now_ns();
-    snapshot.uptime = clock_.mono_now() - started_at_;
-    snapshot.queue_capacity = queue_.capacity();
-    snapshot.queue_high_water = queue_.high_water();
-    snapshot.queue_policy = queue_.policy();
-    snapshot.sampling_schedule = sampling_thread_.schedule().in_force;
-    snapshot.config = live_settings_.status();
-    take_books(snapshot);
-    for (const FormatEndpoint& bound : publishers_.endpoints()) {
-        snapshot.endpoints.push_back(
-            {to_string(bound.endpoint), bound.format, bound.curve ? to_z85(bound.curve->keys.public_key) : "", {}});
-        if (bound.curve && bound.curve->clients) {
-            snapshot.endpoints.back().clients = bound.curve->clients->size();
-        }
-    }
-    snapshot.rest_endpoint = rest_url();
-    snapshot.subscribers = publishers_.subscribers();
-    snapshot.subscribers_revoked = publishers_.revoked();
-    snapshot.publisher = publishers_.totals();
-    snapshot.formats = publishers_.totals_by_format();
-    take_channels(snapshot);
-    return snapshot;
-}
-
-void Gateway::take_channels(StatusSnapshot& snapshot) const {
-    TelemetrySample none{};
-    none.quality = Quality::bad;
-    for (std::size_t i = 0; i < channels_.size(); ++i) {
-        const auto id = static_cast<ChannelId>(i);
-        const TelemetrySample* last = pump_.last(id);
-        const ChannelDrops drops = ledger_.drops_of(id);
-        if (last != nullptr || (drops.count > 0 && channels_.is_current(id))) {
-            const ChannelInfo& info = channels_.at(id);
-            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, drops});
-        }
-    }
-    snapshot.channels_refused = channels_.refused();
-}
-
-void Gateway::take_books(StatusSnapshot& snapshot) const {
-    // The pump stands still here, so the queue can only grow between the two looks at it, and what the books call
-    // queued is in it or in the sampler's hand: one batch, and the oldest items that it is making room with.
-    constexpr std::size_t in_hand_max = SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max;
-    const std::size_t before = queue_.size();
-    // What was in the queue by then is of one of these, and so is what is added to it, but for a device's first
-    // samples.
-    const std::vector<DeviceId> devices = sampler_.devices();
-    const std::vector<Books> all = ledger_.cut(sampler_.names());
-    snapshot.queue_depth = queue_.size();
-    std::uint64_t queued = 0;
-    for (const Books& books : all) {
-        queued += books.queued;
-        snapshot.books_removed += books;
-    }
-    for (const DeviceId id : devices) {
-        snapshot.devices.push_back(sampler_.status(id));
-        snapshot.books.push_back(all[to_index(id)]);
-        snapshot.books_removed -= snapshot.books.back();
-    }
-    snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
-}
-
 std::string Gateway::rest_url() const {
     const std::vector<std::string> urls = rest_.urls();
     return urls.empty() ? "none" : urls.front();
@@ -331,12 +310,18 @@ void Gateway::log_start() const {
     for (const Endpoint& endpoint : endpoints()) {
         endpoints_text += " publish=" + to_string(endpoint);
     }
+    for (const std::string& url : service_urls()) {
+        endpoints_text += " services=" + url;
+    }
     log_.info("running rest=" + rest_url() + endpoints_text + " devices=" + std::to_string(sampler_.devices().size()) +
               " queue=" + std::to_string(queue_.capacity()));
 }
 
 void Gateway::log_final_books() const {
     const std::vector<Books> books = ledger_.cut(sampler_.names());
+    if (!ledger_.channels_agree(books.size())) {
+        log_.error("books of devices and of channels disagree");
+    }
     for (std::size_t i = 0; i < books.size(); ++i) {
         const std::string line = sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]);
         if (books[i].balanced() && books[i].queued == 0) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "beats.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
@@ -10,6 +11,7 @@
 #include "device/sampling_thread.hpp"
 #include "health_checks.hpp"
 #include "history.hpp"
+#include "last_values.hpp"
 #include "live_parts.hpp"
 #include "live_settings.hpp"
 #include "log.hpp"
@@ -23,6 +25,9 @@
 #include "rest_server.hpp"
 #include "rest_traffic.hpp"
 #include "sample_text.hpp"
+#include "services.hpp"
+#include "slow_gaps.hpp"
+#include "state_file.hpp"
 #include "status.hpp"
 
 #include <atomic>
@@ -41,7 +46,8 @@ namespace telegate {
 /// Threads: constructor, start(), finish() the main thread; begin_stop() any one; snapshot(), command(), health() and
 ///          what close_subscriber() and live_settings() do any while running.
 /// Limits:  those of its parts.
-/// Failure: the constructor throws std::system_error when an address cannot be had; start() when a thread cannot.
+/// Failure: the constructor throws std::system_error when an address cannot be had, and as StateFile's; start() when a
+///          thread cannot.
 class Gateway {
   public:
     /// How long subscribers may take to read what is pending when the gateway stops.
@@ -83,16 +89,22 @@ class Gateway {
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
     /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
     [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
+    /// Where services are asked for, as bound. Threads: any.
+    [[nodiscard]] std::vector<std::string> service_urls() const { return services_.endpoints().urls(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
     [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
+    [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+    [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
 
   private:
-    void note(const MonitorEvent& event);
+    void note(PayloadFormat format, const MonitorEvent& event);
+    [[nodiscard]] Publishers::Hooks publisher_hooks();
+    void take_transport(StatusSnapshot& snapshot) const;
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
-    CredentialsRead renew(const std::vector<NamedCurve>& curves);
+    CredentialsRead renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
     /// What the io thread answers to a question. nullopt: not in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);
@@ -101,12 +113,15 @@ class Gateway {
     void take_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] ConfigHandlers config_handlers();
     [[nodiscard]] std::string rest_url() const;
+    [[nodiscard]] ServicesParts services_parts();
+    void end_epoch();
     void log_start() const;
     void log_final_books() const;
 
     Log& log_;
     PeerLog peer_log_;
     const SystemClock clock_;
+    StateFile state_file_;
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;
     MonoTime stop_until_{};  // when the grace for subscribers ends
@@ -122,8 +137,12 @@ class Gateway {
     SampleText sample_text_;
     OpenStreams streams_;
     RestTraffic traffic_;
+    SlowGaps slow_gaps_;
     Publishers publishers_;
     Pump pump_;
+    Services services_;
+    LastValues last_values_;
+    Beats beats_;
     PumpWatch pump_watch_;
     EndpointTrouble endpoint_trouble_;
     Sampler sampler_;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/telemetry_sample.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,11 +12,13 @@
 namespace telegate {
 
 /// The last samples, in the order in which they were published: each has a position, counted from 0 at the start. What
-/// is full is written over from its oldest end; nobody is waited for.
+/// is full is written over from its oldest end; nobody is waited for. What is older than its limit in age is given out
+/// no more, as if it had been written over.
 ///
 /// Threads: write() one; read() and the rest any. A reader never stops the writer: it copies, then looks whether it has
 ///          been overtaken meanwhile, and leaves out what may have been written over.
-/// Limits:  `bytes` at most, 64 per sample, at least one sample; a page takes memory when it is first written.
+/// Limits:  `bytes` at most, 64 per sample, at least one sample; a page takes memory when it is first written. Ages are
+///          by the monotonic clock, so that a step of the other one neither hides nor shows anything.
 /// Failure: the constructor throws std::bad_alloc when there is no address space for it.
 class History {
   public:
@@ -24,7 +28,8 @@ class History {
         std::uint64_t missed = 0;  // positions from the one asked for that are no longer held
     };
 
-    explicit History(std::size_t bytes);
+    /// `age_max` 0: no limit. `clock` outlives it; null is the system's.
+    explicit History(std::size_t bytes, Duration age_max = Duration(0), const Clock* clock = nullptr);
     ~History();
     History(const History&) = delete;
     History& operator=(const History&) = delete;
@@ -33,8 +38,16 @@ class History {
 
     /// The one that the next sample will have: as many as have been written.
     [[nodiscard]] std::uint64_t position() const noexcept { return written_.load(std::memory_order_acquire); }
-    /// The oldest that is held; by the time of a read() it may be gone.
+    /// The oldest that is held and not too old; by the time of a read() it may be gone.
     [[nodiscard]] std::uint64_t oldest() const noexcept;
+    /// Where the samples begin that were captured at this time or later; position() when there are none. Samples are
+    /// captured in the order of their monotonic times.
+    [[nodiscard]] std::uint64_t first_since(MonoTime time) const noexcept;
+    /// The same by UTC, where the clock may have been set in between: the first of up to looks_max places, spread over
+    /// all that is held, that is not before `time`, then the exact position between that place and the one before. So a
+    /// clock that was set back hides nothing behind it, but for what lies between two of the places.
+    [[nodiscard]] std::uint64_t first_since_utc(std::int64_t time_utc_ns) const noexcept;
+    static constexpr std::uint64_t looks_max = 1'024;
     /// Samples that it holds at most.
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
@@ -45,12 +58,18 @@ class History {
   private:
     static constexpr std::size_t words_per_sample = sizeof(TelemetrySample) / sizeof(std::uint64_t);
 
+    [[nodiscard]] std::int64_t word_at(std::uint64_t position, std::size_t byte) const noexcept;
+    [[nodiscard]] std::uint64_t first_young(std::uint64_t held) const noexcept;
+
     const std::size_t capacity_;
+    const std::int64_t age_max_ns_;  // 0: none
+    const Clock& clock_;
     std::uint64_t* const words_;  // mapped; a page takes memory when it is first written
     std::size_t slot_ = 0;        // of the next sample; the writer's
     // On a cache line of their own: readers look at them again and again.
     alignas(64) std::atomic<std::uint64_t> claimed_{0};  // below it, less the capacity, words may be changing
     std::atomic<std::uint64_t> written_{0};
+    mutable std::atomic<std::uint64_t> young_{0};  // all before it is too old, as far as anybody has looked
 };
 
 }  // namespace telegate

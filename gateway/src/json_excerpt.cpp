@@ -2,20 +2,30 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace telegate {
 
-std::string json_pointer_part(std::string_view name) {
+std::string json_name_excerpt(std::string_view name) {
     constexpr std::size_t bytes_max = 80;
-    std::string out;
-    for (const char c : name.substr(0, bytes_max)) {
-        const auto byte = static_cast<unsigned char>(c);
+    std::string out(name.substr(0, bytes_max));
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    };
+    std::replace_if(out.begin(), out.end(), is_control, '?');
+    return name.size() > bytes_max ? out + "..." : out;
+}
+
+std::string json_pointer_part(std::string_view name) {
+    std::string out = "/";
+    for (const char c : json_name_excerpt(name)) {
         if (c == '~' || c == '/') {
             out += c == '~' ? "~0" : "~1";
         } else {
-            out += byte < 0x20 || byte == 0x7f ? '?' : c;
+            out += c;
         }
     }
-    return "/" + out + (name.size() > bytes_max ? "..." : "");
+    return out;
 }
 
 std::string json_excerpt(const nlohmann::ordered_json& value) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "beats.hpp"
 #include "config/settings.hpp"
 #include "config/settings_diff.hpp"
 #include "core/bounded_queue.hpp"
@@ -7,8 +8,10 @@
 #include "device/sampler.hpp"
 #include "device/sampling_thread.hpp"
 #include "log_level.hpp"
+#include "plan_change.hpp"
 #include "publishers.hpp"
 #include "pump.hpp"
+#include "service_endpoints.hpp"
 
 #include <chrono>
 #include <functional>
@@ -38,7 +41,9 @@ class LiveParts {
         BoundedQueue<TelemetrySample>& queue;
         Reactor& reactor;
         Publishers& publishers;
+        ServiceEndpoints& services;
         Pump& pump;
+        Beats& beats;
         LogLevel& log_level;
     };
     explicit LiveParts(Parts parts) noexcept : parts_(parts) {}
@@ -53,10 +58,19 @@ class LiveParts {
     [[nodiscard]] std::string change(const Wanted& wanted);
 
   private:
-    [[nodiscard]] std::shared_ptr<Publishers::Prepared> bind(const std::vector<FormatEndpoint>& endpoints);
+    /// What has been bound; null where nothing is to change.
+    struct Endpoints {
+        std::shared_ptr<Publishers::Prepared> publish;
+        std::shared_ptr<ServiceEndpoints::Prepared> services;
+
+        [[nodiscard]] bool empty() const noexcept { return publish == nullptr && services == nullptr; }
+    };
+    [[nodiscard]] Endpoints bind(const Wanted& wanted, const PlannedChange& planned);
+    void bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned);
     void change_devices(DeviceChange change);
-    [[nodiscard]] std::string roll_back(const std::shared_ptr<Publishers::Prepared>& endpoints);
-    [[nodiscard]] std::string publish(const std::shared_ptr<Publishers::Prepared>& endpoints);
+    [[nodiscard]] static std::vector<std::string> take_back(const Parts& parts, const Endpoints& endpoints);
+    [[nodiscard]] std::string roll_back(const Endpoints& endpoints);
+    [[nodiscard]] std::string publish(const Endpoints& endpoints);
 
     const Parts parts_;
 };

@@ -1,6 +1,7 @@
 #include "machine_check.hpp"
 
 #include "core/endpoint.hpp"
+#include "whole_file.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -114,6 +115,25 @@ std::string log_file_fault(const std::string& path) {
     return error == 0 ? "" : path + " cannot be written: " + std::generic_category().message(error);
 }
 
+/// It is replaced by a new one, so its folder must take files; what is there must be a file, and ours.
+std::string state_file_fault(const std::string& setting) {
+    try {
+        const std::string path = link_target(setting);
+        struct stat facts {};
+        if (::stat(path.c_str(), &facts) != 0) {
+            return folder_fault("file", path);
+        }
+        if (!S_ISREG(facts.st_mode)) {
+            return path + " is there and is no file";
+        }
+        const bool is_readable = ::access(path.c_str(), R_OK) == 0;
+        return is_readable ? folder_fault("file", path)
+                           : path + " cannot be read: " + std::generic_category().message(errno);
+    } catch (const std::system_error& error) {
+        return error.what();
+    }
+}
+
 std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>& own) {
     if (endpoint.transport != Transport::ipc) {
         return host_fault(endpoint.host, own);
@@ -135,6 +155,9 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
         const auto found = origins.given.find({section, "", key});
         return found == origins.given.end() ? SettingsPlace() : found->second;
     };
+    if (!settings.state_file.empty()) {
+        add(place_of("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
+    }
     if (settings.log_file != "stderr") {
         add(place_of("log", "file"), "file", log_file_fault(settings.log_file));
     }
@@ -144,12 +167,16 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
     if (!settings.rest.unix_socket.empty()) {
         add(place_of("rest", "unix_socket"), "unix_socket", socket_fault(settings.rest.unix_socket));
     }
-    for (const PublishSettings& publish : settings.publish) {
-        const auto parsed = parse_endpoint(publish.endpoint);
-        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
-            add(publish.place, "endpoint", endpoint_fault(*endpoint, own));
+    const auto add_endpoints = [&](const auto& sections) {
+        for (const auto& each : sections) {
+            const auto parsed = parse_endpoint(each.endpoint);
+            if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+                add(each.place, "endpoint", endpoint_fault(*endpoint, own));
+            }
         }
-    }
+    };
+    add_endpoints(settings.publish);
+    add_endpoints(settings.services);
     return problems;
 }
 

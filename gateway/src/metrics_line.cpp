@@ -36,9 +36,17 @@ void add_dropped(Source source, Text text) {
     }
 }
 
+void add_notices(Source source, Text text) {
+    for (std::size_t i = 0; i < source.snapshot.notices.size(); ++i) {
+        const std::string_view format = to_string(static_cast<PayloadFormat>(i));
+        text.add({{"format", format}, {"kind", "gap"}}, source.snapshot.notices[i].gaps);
+        text.add({{"format", format}, {"kind", "beat"}}, source.snapshot.notices[i].beats);
+    }
+}
+
 void add_balanced(Source source, Text text) {
     const auto& books = source.snapshot.books;
-    text.add_flag({}, source.snapshot.queue_agrees &&
+    text.add_flag({}, source.snapshot.queue_agrees && source.snapshot.channels_agree &&
                           std::all_of(books.begin(), books.end(), [](const Books& book) { return book.balanced(); }));
 }
 
@@ -73,7 +81,11 @@ constexpr std::array rows{
     MetricRow{{"telegate_samples_queued", MetricType::gauge, "", "Samples on their way from the device to the publishers."},
               "device", [](Source s, Text t) { add_books(s, t, [](const Books& b) { return b.queued; }); }},
     MetricRow{{"telegate_books_balanced", MetricType::gauge, "",
-               "1 when captured = published + filtered + dropped + queued for every device, 0 when not."}, "", add_balanced},
+               "1 when captured = published + filtered + dropped + queued for every device, and its channels say the same, "
+               "0 when not."}, "", add_balanced},
+    MetricRow{{"telegate_notices_published", MetricType::counter, "",
+               "Notices given to the publishers: of samples lost before that, and of silent channels."}, "format, kind",
+              add_notices},
     MetricRow{{"telegate_queue_depth", MetricType::gauge, "", "Samples in the queue."}, "",
               [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_depth}); }},
     MetricRow{{"telegate_queue_capacity", MetricType::gauge, "", "Samples that the queue holds at most."}, "",

@@ -35,6 +35,7 @@ inline constexpr std::size_t metric_channels_max = 1'000;
 /// The rows, by noun.
 [[nodiscard]] std::span<const MetricRow> line_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> transport_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> services_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> service_metrics() noexcept;
 
 /// All of them, in order. Threads: any.

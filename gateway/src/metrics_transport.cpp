@@ -19,6 +19,16 @@ void add_total(Source source, Text text, std::uint64_t PublisherTotals::*count) 
     }
 }
 
+/// By reason; their sum is what was dropped.
+void add_losses(Source source, Text text) {
+    for (const FormatTotals& totals : source.snapshot.formats) {
+        for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+            text.add({{"format", to_string(totals.format)}, {"reason", to_string(static_cast<LossReason>(reason))}},
+                     totals.lost[reason]);
+        }
+    }
+}
+
 using Group = std::pair<std::string, PayloadFormat>;
 
 /// A figure of the subscribers of each endpoint together; 0 where there are none. Single ones are in GET /subscribers:
@@ -56,6 +66,8 @@ constexpr std::array rows{
     MetricRow{{"telegate_publisher_dropped", MetricType::counter, "",
                "Messages given up because a subscriber reads too slowly, or lost when it left."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::dropped); }},
+    MetricRow{{"telegate_publisher_lost", MetricType::counter, "",
+               "Messages dropped, by reason: slow, expired, conflated or disconnected."}, "format, reason", add_losses},
     MetricRow{{"telegate_publisher_pending", MetricType::gauge, "", "Messages waiting for subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::pending); }},
     MetricRow{{"telegate_publisher_sent_bytes", MetricType::counter, "bytes", "Bytes sent to subscribers."}, "format",
@@ -85,6 +97,11 @@ constexpr std::array rows{
               [](Source s, Text t) { t.add({}, Count{s.snapshot.publisher.subscriptions}); }},
     MetricRow{{"telegate_subscribers", MetricType::gauge, "", "Subscribers that are connected."}, endpoint_labels,
               [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P&) { return n + 1; }); }},
+    MetricRow{{"telegate_subscribers_gapped", MetricType::counter, "",
+               "Subscribers closed because they had more gaps than can be told."}, "",
+              [](Source s, Text t) { t.add({}, s.snapshot.subscribers_gapped); }},
+    MetricRow{{"telegate_subscribers_holding_up", MetricType::gauge, "", "Subscribers that publishing waits for."}, endpoint_labels,
+              [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return n + (p.holds_up ? 1 : 0); }); }},
     MetricRow{{"telegate_subscribers_backlog_bytes", MetricType::gauge, "bytes", "Bytes waiting for all of them."}, endpoint_labels,
               [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return n + p.backlog_bytes; }); }},
     MetricRow{{"telegate_slowest_subscriber_backlog_bytes", MetricType::gauge, "bytes",

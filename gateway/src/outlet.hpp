@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace telegate {
 
@@ -31,6 +32,12 @@ class Outlet {
             publish_payload(samples.first(count));
             samples = samples.subspan(count);
         }
+    }
+    /// The payload of one sample by itself.
+    void append(std::string& out, const TelemetrySample& sample) {
+        const std::size_t before = out.size();
+        out.resize(before + encoder_.bytes_max(sample));
+        out.resize(before + encoder_.encode(sample, out.data() + before));
     }
     /// Hands what was published to the sockets.
     void flush() { publisher_->flush(); }

@@ -24,6 +24,10 @@ std::string counts_text(const PeerStatus& status) {
            " dropped=" + std::to_string(status.dropped);
 }
 
+std::string gone_text(const MonitorEvent& event) {
+    return peer_text(event) + why_text(event) + counts_text(*event.status);
+}
+
 /// What stays the same when a peer comes again: its address without the port, its user without the process.
 std::string_view origin(std::string_view peer) {
     const std::size_t user = peer.find("uid=");
@@ -39,19 +43,25 @@ bool left_by_itself(std::string_view why) {
 }  // namespace
 
 void PeerLog::note(const MonitorEvent& event) {
+    if (event.kind == MonitorEventKind::handshake_done) {
+        log_.info_limited("connected", "subscriber connected " + peer_text(event));
+    } else if (event.kind == MonitorEventKind::disconnected && left_by_itself(event.detail)) {
+        log_.info_limited(event.detail, "subscriber left " + gone_text(event));
+    } else {
+        note_trouble(event, "subscriber");
+    }
+}
+
+void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
     const auto cause = [&event] {
         return std::string(event.detail) + ' ' + std::string(origin(event.peer));
     };
     switch (event.kind) {
-        case MonitorEventKind::handshake_done:
-            return log_.info_limited("connected", "subscriber connected " + peer_text(event));
-        case MonitorEventKind::disconnected: {
-            const std::string told = peer_text(event) + why_text(event) + counts_text(*event.status);
-            if (left_by_itself(event.detail)) {
-                return log_.info_limited(event.detail, "subscriber left " + told);
+        case MonitorEventKind::disconnected:
+            if (!left_by_itself(event.detail)) {
+                log_.warn_limited(cause(), std::string(who) + " closed " + gone_text(event));
             }
-            return log_.warn_limited(cause(), "subscriber closed " + told);
-        }
+            return;
         case MonitorEventKind::handshake_failed:
         case MonitorEventKind::refused:
             return log_.warn_limited(cause(), "connection refused peer=" + log_quoted(event.peer) + why_text(event));
@@ -59,7 +69,7 @@ void PeerLog::note(const MonitorEvent& event) {
             return log_.warn_limited(
                 cause(), "connection not accepted endpoint=" + std::string(event.endpoint) + why_text(event));
         case MonitorEventKind::slow:
-            return log_.warn_limited("slow " + cause(), "subscriber reads too slowly " + peer_text(event));
+            return log_.warn_limited("slow " + cause(), std::string(who) + " reads too slowly " + peer_text(event));
         default: return;
     }
 }

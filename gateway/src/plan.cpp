@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -91,20 +92,50 @@ PayloadFormat to_format(std::string_view name) {
     return PayloadFormat::json;
 }
 
+/// nullopt with a problem, or for one of the text, which was told already.
+template <class EndpointSettings>
+std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& settings,
+                                    std::vector<SettingsProblem>& problems) {
+    if (settings.endpoint.empty()) {
+        return std::nullopt;
+    }
+    auto endpoint = parse_endpoint(settings.endpoint);
+    if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
+        problems.push_back({settings.place.file, settings.place.line, "endpoint",
+                            "\"" + settings.endpoint + "\" is not an endpoint: " + fault->what,
+                            kind + ('.' + settings.name) + ".endpoint"});
+        return std::nullopt;
+    }
+    return std::get<Endpoint>(std::move(endpoint));
+}
+
+Delivery to_delivery(const PublishSettings& publish) {
+    Delivery delivery;
+    for (const SlowPolicy policy :
+         {SlowPolicy::drop_newest, SlowPolicy::disconnect, SlowPolicy::block, SlowPolicy::conflate}) {
+        if (to_string(policy) == publish.policy) {
+            delivery.policy = policy;
+        }
+    }
+    delivery.backlog_bytes_max = static_cast<std::size_t>(publish.backlog_bytes);
+    delivery.backlog_age_max = std::chrono::milliseconds(publish.backlog_age);
+    return delivery;
+}
+
 void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsProblem>& problems) {
     for (const PublishSettings& publish : settings.publish) {
         auto curve = read_curve(publish, problems);
-        if (publish.endpoint.empty()) {
-            continue;  // a problem of the text, told already
-        }
-        auto endpoint = parse_endpoint(publish.endpoint);
-        if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
-            problems.push_back({publish.place.file, publish.place.line, "endpoint",
-                                "\"" + publish.endpoint + "\" is not an endpoint: " + fault->what,
-                                "publish." + publish.name + ".endpoint"});
-        } else {
-            plan.publish.push_back({std::get<Endpoint>(std::move(endpoint)), to_format(publish.format), publish.name});
+        if (auto endpoint = endpoint_of("publish", publish, problems)) {
+            plan.publish.push_back({std::move(*endpoint), to_format(publish.format), publish.name});
             plan.publish.back().curve = std::move(curve);
+            plan.publish.back().delivery = to_delivery(publish);
+            plan.publish.back().last_value = publish.last_value;
+        }
+    }
+    for (const ServiceSettings& services : settings.services) {
+        auto curve = read_curve(services, problems);
+        if (auto endpoint = endpoint_of("services", services, problems)) {
+            plan.services.push_back({std::move(*endpoint), services.name, -1, std::move(curve)});
         }
     }
 }

@@ -9,6 +9,7 @@
 #include "log.hpp"
 #include "payload_format.hpp"
 #include "rest_server.hpp"
+#include "service_endpoints.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -27,6 +28,7 @@ struct PlannedDevice {
 /// addresses and threads.
 struct Plan {
     std::vector<FormatEndpoint> publish;
+    std::vector<ServiceEndpoint> services;
     std::vector<PlannedDevice> devices;
     ThreadSchedule sampling_schedule;
     RestOptions rest;

@@ -51,6 +51,7 @@ PlannedChange plan_change(const Settings& from, const Settings& to, const std::v
         }
     }
     planned.publish = std::move(plan.publish);
+    planned.services = std::move(plan.services);
     planned.queue_capacity = plan.queue_capacity;
     planned.queue_policy = plan.queue_policy;
     planned.log_level = to.log_level;

@@ -5,6 +5,7 @@
 #include "core/bounded_queue.hpp"
 #include "device/sampler.hpp"
 #include "payload_format.hpp"
+#include "service_endpoints.hpp"
 
 #include <cstddef>
 #include <string>
@@ -16,6 +17,7 @@ namespace telegate {
 /// that need another one.
 struct PlannedChange {
     std::vector<FormatEndpoint> publish;
+    std::vector<ServiceEndpoint> services;
     DeviceChange devices;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;

@@ -14,7 +14,8 @@ constexpr std::string_view key_file = "curve_secret_key_file";
 constexpr std::string_view clients_dir = "curve_clients_dir";
 
 /// Whether the settings go together, so that the files can be looked at.
-bool check_settings(const PublishSettings& settings, SectionProblems& problems) {
+template <class EndpointSettings>
+bool check_settings(const EndpointSettings& settings, SectionProblems& problems) {
     if (settings.curve_secret_key_file.empty()) {
         problems.add(clients_dir, '"' + settings.curve_clients_dir +
                                       "\" stands without curve_secret_key_file, allowed: both, or none");
@@ -43,10 +44,11 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
     }
 }
 
-}  // namespace
-
-std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings, std::vector<SettingsProblem>& problems) {
-    SectionProblems found("publish." + settings.name, settings.places, settings.place, problems);
+/// Of a section of that kind.
+template <class EndpointSettings>
+std::shared_ptr<const CurveServer> read_curve_of(std::string_view kind, const EndpointSettings& settings,
+                                                 std::vector<SettingsProblem>& problems) {
+    SectionProblems found(std::string(kind) + '.' + settings.name, settings.places, settings.place, problems);
     const bool is_plain = settings.curve_secret_key_file.empty() && settings.curve_clients_dir.empty();
     if (is_plain || !check_settings(settings, found)) {
         return nullptr;
@@ -63,16 +65,36 @@ std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings, s
     return found.any() ? nullptr : curve;
 }
 
-std::vector<NamedCurve> read_curves(const Settings& settings) {
+template <class EndpointSettings>
+std::vector<NamedCurve> read_all(const std::vector<EndpointSettings>& sections) {
     std::vector<SettingsProblem> problems;
     std::vector<NamedCurve> curves;
-    for (const PublishSettings& publish : settings.publish) {
-        curves.push_back({publish.name, read_curve(publish, problems)});
+    curves.reserve(sections.size());
+    for (const EndpointSettings& each : sections) {
+        curves.push_back({each.name, read_curve(each, problems)});
     }
     if (!problems.empty()) {
         throw SettingsError(std::move(problems));
     }
     return curves;
+}
+
+}  // namespace
+
+std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings, std::vector<SettingsProblem>& problems) {
+    return read_curve_of("publish", settings, problems);
+}
+
+std::shared_ptr<const CurveServer> read_curve(const ServiceSettings& settings, std::vector<SettingsProblem>& problems) {
+    return read_curve_of("services", settings, problems);
+}
+
+std::vector<NamedCurve> read_curves(const Settings& settings) {
+    return read_all(settings.publish);
+}
+
+std::vector<NamedCurve> read_service_curves(const Settings& settings) {
+    return read_all(settings.services);
 }
 
 Security to_security(const std::shared_ptr<const CurveServer>& curve) {

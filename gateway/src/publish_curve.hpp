@@ -9,9 +9,12 @@
 
 namespace telegate {
 
-/// Reads the files that one section [publish] names. Null when it names none, or with problems, which are added with
-/// their places.
+/// Reads the files that one section [publish] or [services] names. Null when it names none, or with problems, which are
+/// added with their places.
 [[nodiscard]] std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings,
+                                                            std::vector<SettingsProblem>& problems);
+
+[[nodiscard]] std::shared_ptr<const CurveServer> read_curve(const ServiceSettings& settings,
                                                             std::vector<SettingsProblem>& problems);
 
 struct NamedCurve {
@@ -19,8 +22,9 @@ struct NamedCurve {
     std::shared_ptr<const CurveServer> curve;
 };
 
-/// Those of all sections. Throws SettingsError with every problem.
+/// Those of all sections [publish], or [services]. Throws SettingsError with every problem.
 [[nodiscard]] std::vector<NamedCurve> read_curves(const Settings& settings);
+[[nodiscard]] std::vector<NamedCurve> read_service_curves(const Settings& settings);
 
 /// For Publisher; null is the mechanism NULL.
 [[nodiscard]] Security to_security(const std::shared_ptr<const CurveServer>& curve);

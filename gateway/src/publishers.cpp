@@ -27,12 +27,16 @@ bool may_be_in_the_way(const Endpoint& bound, const Endpoint& wanted) {
     return bound.transport == Transport::tcp ? bound.port == wanted.port : bound.path == wanted.path;
 }
 
+constexpr std::size_t segment_bytes_least = 16 * 1024;
+
 /// Whose failure names the setting.
 Endpoint bind_for(const FormatEndpoint& wanted, Publisher& publisher) {
     return get_for("[publish \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
         const Security security = to_security(wanted.curve);
-        return wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
-                                  : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security);
+        Endpoint bound = wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
+                                            : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security);
+        publisher.set_delivery(bound, wanted.delivery);  // nobody is accepted before the next turn
+        return bound;
     });
 }
 
@@ -50,8 +54,8 @@ struct Publishers::Prepared {
 };
 
 Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max,
-                       MonitorHandler monitor)
-    : reactor_(reactor), connections_max_(connections_max), monitor_(std::move(monitor)) {
+                       Hooks hooks)
+    : reactor_(reactor), connections_max_(connections_max), hooks_(std::move(hooks)) {
     add_lines(endpoints);
     for (const FormatEndpoint& wanted : endpoints) {
         bound_.push_back({wanted, bind_for(wanted, publisher_of(wanted.format))});
@@ -71,13 +75,31 @@ void Publishers::add_lines(std::span<const FormatEndpoint> endpoints) {
             fresh.push_back(format);
         }
     }
-    PublisherOptions options;
     const std::size_t lines = std::max<std::size_t>(lines_.size() + fresh.size(), 1);
-    options.sessions_max = std::clamp<std::size_t>(connections_max_ / lines, std::size_t{1}, options.sessions_max);
+    const std::size_t sessions_max =
+        std::clamp<std::size_t>(connections_max_ / lines, std::size_t{1}, PublisherOptions{}.sessions_max);
     for (const PayloadFormat format : fresh) {
-        lines_.push_back({format, std::make_unique<Publisher>(reactor_, options)});
-        lines_.back().publisher->set_monitor(monitor_);
+        lines_.push_back({format, make_publisher(format, sessions_max, endpoints)});
     }
+}
+
+std::unique_ptr<Publisher> Publishers::make_publisher(PayloadFormat format, std::size_t sessions_max,
+                                                      std::span<const FormatEndpoint> endpoints) {
+    PublisherOptions options;
+    options.sessions_max = sessions_max;
+    std::size_t least = options.backlog_bytes_max;
+    for (const FormatEndpoint& endpoint : endpoints) {
+        least = endpoint.format == format ? std::min(least, endpoint.delivery.backlog_bytes_max) : least;
+    }
+    options.segment_bytes = std::clamp(least / 4, segment_bytes_least, options.segment_bytes);
+    if (hooks_.losses) {
+        options.loss_hooks = hooks_.losses(format);
+    }
+    auto publisher = std::make_unique<Publisher>(reactor_, options);
+    if (hooks_.monitor) {
+        publisher->set_monitor([this, format](const MonitorEvent& event) { hooks_.monitor(format, event); });
+    }
+    return publisher;
 }
 
 Publisher& Publishers::publisher_of(PayloadFormat format) const noexcept {
@@ -163,7 +185,9 @@ std::vector<std::string> Publishers::roll_back(Prepared& prepared) {
             continue;
         }
         try {
-            publisher_of(each.bound.wanted.format).bind(each.bound.as_bound, to_security(each.bound.wanted.curve));
+            Publisher& publisher = publisher_of(each.bound.wanted.format);
+            publisher.bind(each.bound.as_bound, to_security(each.bound.wanted.curve));
+            publisher.set_delivery(each.bound.as_bound, each.bound.wanted.delivery);
         } catch (const std::exception& error) {
             lost.push_back(to_string(each.bound.as_bound) + ": " + error.what());
             std::erase_if(bound_, [&](const Bound& old) { return old.as_bound == each.bound.as_bound; });
@@ -187,6 +211,9 @@ void Publishers::apply(Prepared& prepared, std::chrono::milliseconds grace) {
         if (before != bound_.end()) {
             change_curve(*before, after, grace);
         }
+        if (before != bound_.end() && before->wanted.delivery != after.wanted.delivery) {
+            publisher_of(after.wanted.format).set_delivery(after.as_bound, after.wanted.delivery);
+        }
     }
     prepared.fresh.clear();
     bound_ = std::move(prepared.next);
@@ -206,7 +233,8 @@ std::vector<FormatPublisher> Publishers::by_format() const {
 std::vector<FormatEndpoint> Publishers::endpoints() const {
     std::vector<FormatEndpoint> result;
     for (const Bound& each : bound_) {
-        result.push_back({each.as_bound, each.wanted.format, each.wanted.name, -1, each.wanted.curve});
+        result.push_back(each.wanted);
+        result.back().endpoint = each.as_bound;
     }
     return result;
 }
@@ -215,7 +243,7 @@ std::vector<SubscriberStatus> Publishers::subscribers() const {
     std::vector<SubscriberStatus> result;
     for (const Line& line : lines_) {
         for (PeerStatus& peer : line.publisher->subscribers()) {
-            result.push_back({std::move(peer), line.format});
+            result.push_back({std::move(peer), line.format, {}});
         }
     }
     return result;
@@ -237,9 +265,19 @@ std::vector<FormatTotals> Publishers::totals_by_format() const {
     return result;
 }
 
-bool Publishers::close_peer(PayloadFormat format, std::uint64_t id) {
+bool Publishers::close_peer(PayloadFormat format, std::uint64_t id, std::string_view why) {
     return std::any_of(lines_.begin(), lines_.end(),
-                       [&](const Line& line) { return line.format == format && line.publisher->close_peer(id); });
+                       [&](const Line& line) { return line.format == format && line.publisher->close_peer(id, why); });
+}
+
+bool Publishers::has_last_value(PayloadFormat format, std::string_view endpoint) const {
+    return std::any_of(bound_.begin(), bound_.end(), [&](const Bound& each) {
+        return each.wanted.last_value && each.wanted.format == format && to_string(each.as_bound) == endpoint;
+    });
+}
+
+bool Publishers::send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload) {
+    return publisher_of(format).send_to(id, topic, payload);
 }
 
 void Publishers::close(std::chrono::milliseconds grace, const std::function<void()>& done) {

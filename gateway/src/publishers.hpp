@@ -2,9 +2,9 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
+#include "format_publisher.hpp"
 #include "payload_format.hpp"
 #include "publish_curve.hpp"
-#include "pump.hpp"
 #include "status.hpp"
 
 #include <chrono>
@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
@@ -26,11 +27,17 @@ namespace telegate {
 /// Limits:  those of a publisher, for each format; of connections each has an equal share of `connections_max` at most,
 ///          by the formats that there are when it is made: those before keep theirs. Where that is more than there are
 ///          descriptors, connections are not accepted, and counted so.
+///          Samples lie in pieces of a quarter of the smallest `backlog_bytes` that a format has when it is made, 16
+///          to 260 KiB; a smaller one later counts as four such pieces.
 /// Failure: the constructor and prepare() throw std::system_error when an address cannot be had.
 class Publishers {
   public:
-    Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max,
-               MonitorHandler monitor);
+    /// Who hears of what happens; either may be empty.
+    struct Hooks {
+        std::function<void(PayloadFormat, const MonitorEvent&)> monitor;
+        std::function<LossHooks(PayloadFormat)> losses;  // asked for once for each format
+    };
+    Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max, Hooks hooks);
 
     /// What prepare() has found and bound.
     struct Prepared;
@@ -59,7 +66,11 @@ class Publishers {
     [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
 
     /// As Publisher::close_peer(), by the number of SubscriberStatus.
-    bool close_peer(PayloadFormat format, std::uint64_t id);
+    bool close_peer(PayloadFormat format, std::uint64_t id, std::string_view why = "closed on request");
+    /// Whether new subscriptions get last values at the endpoint, as bound.
+    [[nodiscard]] bool has_last_value(PayloadFormat format, std::string_view endpoint) const;
+    /// As Publisher::send_to().
+    bool send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload);
     /// As Publisher::close(); `done` is called when all are closed.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
 
@@ -74,6 +85,8 @@ class Publishers {
     };
 
     void add_lines(std::span<const FormatEndpoint> endpoints);
+    [[nodiscard]] std::unique_ptr<Publisher> make_publisher(PayloadFormat format, std::size_t sessions_max,
+                                                            std::span<const FormatEndpoint> endpoints);
     [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
     [[nodiscard]] std::vector<Bound> match(std::vector<Bound>& next) const;
     [[nodiscard]] Endpoint bind(const FormatEndpoint& wanted, Prepared& prepared);
@@ -82,7 +95,7 @@ class Publishers {
 
     Reactor& reactor_;
     const std::size_t connections_max_;
-    const MonitorHandler monitor_;
+    const Hooks hooks_;
     std::vector<Line> lines_;
     std::vector<Bound> bound_;
     std::uint64_t revoked_ = 0;

@@ -28,7 +28,8 @@ struct DeviceAnswer {
     CommandResult result;
 };
 
-/// What the REST server asks of the gateway. Called on `tg-http` threads; each must be callable by several at once.
+/// What the REST server asks of the gateway. Called on `tg-http` threads, `snapshot` and `status_body` on `tg-status`
+/// too; each must be callable by several at once.
 struct RestHandlers {
     /// nullopt: the gateway did not answer in time.
     std::function<std::optional<StatusSnapshot>()> snapshot;
@@ -47,6 +48,7 @@ struct RestHandlers {
     // Parts that any thread may use. They outlive the server.
     SampleText* sample_text = nullptr;
     const History* history = nullptr;
+    const Ledger* ledger = nullptr;
     OpenStreams* streams = nullptr;
     LogLevel* log_level = nullptr;
     RestTraffic* traffic = nullptr;

@@ -56,10 +56,14 @@ HttpResponse get_channels(const RestCall& call) {
     const ChannelTable& table = call.handlers.sample_text->channels();
     Json channels = Json::array();
     for (std::size_t i = 0; i < table.size(); ++i) {
-        const ChannelInfo& info = table.at(static_cast<ChannelId>(i));
+        const auto id = static_cast<ChannelId>(i);
+        const ChannelInfo& info = table.at(id);
         if (info.topic.starts_with(wanted) && is_known(devices, info.device)) {
-            channels.push_back(
-                {{"topic", info.topic}, {"device", info.device}, {"channel", info.channel}, {"unit", info.unit}});
+            channels.push_back({{"topic", info.topic},
+                                {"device", info.device},
+                                {"channel", info.channel},
+                                {"unit", info.unit},
+                                {"books", channel_books_json(call.handlers.ledger->books_of(id))}});
         }
     }
     const Json json{{"channels", std::move(channels)}, {"refused", table.refused()}};
@@ -193,7 +197,7 @@ HttpResponse get_samples(const RestCall& call) {
 
 constexpr std::array routes{
     RestRoute{.path = "/channels",
-              .summary = "All channels: topics and units.",
+              .summary = "All channels: topics, units and books.",
               .parameters = prefix_only,
               .gives = gives_json,
               .answer_schema = "Channels",

@@ -50,6 +50,25 @@ constexpr std::string_view schemas = R"json({
     "balanced": {"type": "boolean"}
   }
 },
+"Drops": {
+  "type": "object",
+  "required": ["count", "first_seq", "last_seq", "first_time", "last_time"],
+  "properties": {
+    "count": {"type": "integer", "minimum": 1},
+    "first_seq": {"$ref": "#/components/schemas/Count"},
+    "last_seq": {"$ref": "#/components/schemas/Count"},
+    "first_time": {"type": "string"},
+    "last_time": {"type": "string"}
+  }
+},
+"ChannelBooks": {
+  "allOf": [{"$ref": "#/components/schemas/Books"}],
+  "type": "object",
+  "required": ["drops"],
+  "properties": {
+    "drops": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Drops"}}
+  }
+},
 "DeviceState": {"enum": ["idle", "measuring", "error", "safe"]},
 "Device": {
   "type": "object",
@@ -82,10 +101,28 @@ constexpr std::string_view schemas = R"json({
     "properties": {"name": {"type": "string"}, "state": {"$ref": "#/components/schemas/DeviceState"}}
   }}}
 },
+"LostSample": {
+  "type": "object",
+  "required": ["topic", "seq", "time"],
+  "properties": {
+    "topic": {"type": ["string", "null"]},
+    "seq": {"type": ["integer", "null"]},
+    "time": {"type": ["string", "null"]}
+  }
+},
+"Losses": {
+  "type": "object",
+  "required": ["count", "first", "last"],
+  "properties": {
+    "count": {"$ref": "#/components/schemas/Count"},
+    "first": {"$ref": "#/components/schemas/LostSample"},
+    "last": {"$ref": "#/components/schemas/LostSample"}
+  }
+},
 "Subscriber": {
   "type": "object",
   "required": ["id", "endpoint", "format", "peer", "subscriptions", "subscriptions_count", "matched", "sent", "dropped",
-    "pending", "balanced", "backlog_bytes", "received", "zmtp", "mechanism", "curve_key", "silent_ms", "round_trip_s"],
+    "pending", "balanced", "losses", "backlog_bytes", "holds_up", "received", "zmtp", "mechanism", "curve_key", "silent_ms", "round_trip_s"],
   "properties": {
     "id": {"type": ["string", "integer"]},
     "endpoint": {"type": "string"},
@@ -98,7 +135,9 @@ constexpr std::string_view schemas = R"json({
     "dropped": {"$ref": "#/components/schemas/Count"},
     "pending": {"$ref": "#/components/schemas/Count"},
     "balanced": {"type": "boolean"},
+    "losses": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Losses"}},
     "backlog_bytes": {"$ref": "#/components/schemas/Count"},
+    "holds_up": {"type": "boolean"},
     "received": {"$ref": "#/components/schemas/Count"},
     "zmtp": {"type": "string"},
     "mechanism": {"enum": ["NULL", "CURVE"]},
@@ -123,10 +162,10 @@ constexpr std::string_view schemas = R"json({
   "properties": {
     "channels": {"type": "array", "items": {
       "type": "object",
-      "required": ["topic", "device", "channel", "unit"],
+      "required": ["topic", "device", "channel", "unit", "books"],
       "properties": {
         "topic": {"type": "string"}, "device": {"type": "string"}, "channel": {"type": "string"},
-        "unit": {"type": "string"}
+        "unit": {"type": "string"}, "books": {"$ref": "#/components/schemas/ChannelBooks"}
       }
     }},
     "refused": {"$ref": "#/components/schemas/Count"}
@@ -199,7 +238,7 @@ constexpr std::string_view schemas = R"json({
 "Status": {
   "type": "object",
   "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books", "sampler", "transport",
-    "rest", "channels"],
+    "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
     "version": {"type": "string"},
@@ -225,8 +264,15 @@ constexpr std::string_view schemas = R"json({
     },
     "transport": {
       "type": "object",
-      "required": ["endpoints", "security", "subscribers_revoked", "subscribers"],
+      "required": ["endpoints", "security", "delivery", "lost", "subscribers_revoked", "notices", "subscribers"],
       "properties": {
+        "notices": {"type": "object", "additionalProperties": {
+          "type": "object",
+          "required": ["gaps", "beats"],
+          "properties": {
+            "gaps": {"$ref": "#/components/schemas/Count"}, "beats": {"$ref": "#/components/schemas/Count"}
+          }
+        }},
         "security": {"type": "array", "items": {
           "type": "object",
           "required": ["mechanism"],
@@ -236,10 +282,23 @@ constexpr std::string_view schemas = R"json({
             "clients": {"type": ["integer", "null"], "minimum": 0}
           }
         }},
+        "delivery": {"type": "array", "items": {
+          "type": "object",
+          "required": ["policy", "backlog_bytes", "backlog_age_ms", "last_value"],
+          "properties": {
+            "policy": {"enum": ["drop_oldest", "drop_newest", "disconnect", "block", "conflate"]},
+            "backlog_bytes": {"$ref": "#/components/schemas/Count"},
+            "backlog_age_ms": {"$ref": "#/components/schemas/Count"},
+            "last_value": {"type": "boolean"}
+          }
+        }},
+        "lost": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+        "subscribers_gapped": {"$ref": "#/components/schemas/Count"},
         "subscribers_revoked": {"$ref": "#/components/schemas/Count"},
         "subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}
       }
     },
+    "services": {"type": "object", "required": ["endpoints", "security", "peers", "requests", "errors", "replays_at_work"]},
     "rest": {"type": "object"},
     "channels": {"type": "object", "required": ["refused", "last"]}
   }

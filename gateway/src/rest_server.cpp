@@ -83,6 +83,10 @@ void RestServer::wake_streams() noexcept {
     state_->server.wake_streams();
 }
 
+std::shared_ptr<const std::string> RestServer::status_body() {
+    return state_->handlers.status_body();
+}
+
 CredentialsRead RestServer::reload_credentials() {
     return state_->access.reload();
 }

@@ -24,7 +24,8 @@ struct RestOptions {
 
 /// HTTP/1.1 on sockets of our own. The paths, shapes and codes are in docs/rest.md, who may do what in docs/access.md.
 ///
-/// Threads: constructor, start() and stop() the main thread; handlers run on a fixed few `tg-http` threads.
+/// Threads: constructor, start() and stop() the main thread; handlers run on a fixed few `tg-http` threads,
+///          and on whichever calls status_body().
 /// Limits:  see HttpLimits and RestAccessLimits; workers threads.
 /// Failure: the constructor throws std::system_error when an address is taken or not ours, and std::runtime_error when
 ///          a file of the credentials cannot be used.
@@ -43,6 +44,9 @@ class RestServer {
     void stop();
     /// There may be something new for event streams. Threads: any; cheap enough for every batch of samples.
     void wake_streams() noexcept;
+    /// The body of GET /status, at most a moment old; nullptr when the gateway did not give it in time. Threads: any
+    /// but the one that the snapshot is taken on.
+    [[nodiscard]] std::shared_ptr<const std::string> status_body();
     /// Reads tokens, certificate and key again, all or nothing; open connections stay. Throws std::runtime_error with
     /// the reason. Threads: any.
     CredentialsRead reload_credentials();

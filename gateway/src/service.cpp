@@ -24,12 +24,13 @@ namespace {
 constexpr int looks_alive = 2;
 constexpr int looks_stuck = 10;
 
-std::string rest_text(const std::vector<std::string>& urls) {
+/// ": REST at A, B", or what is said where there is none.
+std::string places_text(const char* what, const std::vector<std::string>& urls, const char* none) {
     std::string text;
     for (const std::string& url : urls) {
-        text += (text.empty() ? ": REST at " : ", ") + url;
+        text += (text.empty() ? what : ", ") + url;
     }
-    return text.empty() ? ", without REST" : text;
+    return text.empty() ? none : text;
 }
 
 /// systemctl reload cannot fail, so this is where an operator sees that it did not work. "" when it did.
@@ -138,7 +139,8 @@ int Service::look_after(ServiceNotify& notify) {
 }
 
 std::string Service::running_text() const {
-    return "running" + rest_text(gateway_.rest_urls()) + reload_text(last_reload());
+    return "running" + places_text(": REST at ", gateway_.rest_urls(), ", without REST") +
+           places_text("; services at ", gateway_.service_urls(), "") + reload_text(last_reload());
 }
 
 std::optional<ReloadStatus> Service::last_reload() const {

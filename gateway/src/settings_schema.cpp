@@ -136,6 +136,7 @@ Json instances_schema(const SectionRow& section, const Json& defaults) {
 Json default_document() {
     Settings settings;
     settings.publish.emplace_back().name = any_name;
+    settings.services.emplace_back().name = any_name;
     for (const SectionRow& section : section_table()) {
         for (const std::string_view driver : drivers_of(section)) {
             settings.devices.emplace_back();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <numeric>
 
 namespace telegate {
 namespace {
@@ -15,6 +17,15 @@ std::string number(std::string_view key, std::uint64_t value) {
 std::string health_line(const HealthCheck& check) {
     return "state check=" + std::string(check.name) + " good=" + (check.good ? "true" : "false") +
            (check.detail.empty() ? "" : " why=" + log_quoted(check.detail));
+}
+
+std::string notices_text(const NoticesByFormat& notices) {
+    NoticeTotals total;
+    for (const NoticeTotals& each : notices) {
+        total.gaps += each.gaps;
+        total.beats += each.beats;
+    }
+    return number("gaps", total.gaps) + number("beats", total.beats);
 }
 
 std::string device_line(const DeviceStatus& device, const Books& books) {
@@ -31,6 +42,16 @@ std::string subscriber_line(const SubscriberStatus& subscriber) {
            number("pending", subscriber.pending);
 }
 
+std::string services_line(const ServicesStatus& services) {
+    const auto sum = [](const auto& counts) {
+        return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    };
+    return "state services" + number("endpoints", services.endpoints.size()) + number("peers", services.peers) +
+           number("requests", sum(services.requests)) + number("errors", sum(services.errors)) +
+           number("replays_at_work", services.replays_at_work) + number("backlog_bytes", services.backlog_bytes) +
+           number("answers_lost", services.answers_lost);
+}
+
 void add_snapshot(std::vector<std::string>& lines, const StatusSnapshot& snapshot) {
     lines.push_back(
         "state gateway=" + std::string(to_string(snapshot.state)) +
@@ -39,10 +60,12 @@ void add_snapshot(std::vector<std::string>& lines, const StatusSnapshot& snapsho
         number("queue_depth", snapshot.queue_depth) + number("queue_capacity", snapshot.queue_capacity) +
         number("queue_high_water", snapshot.queue_high_water) + number("channels", snapshot.channels.size()) +
         number("messages", snapshot.publisher.messages) + number("matched", snapshot.publisher.matched) +
-        number("sent", snapshot.publisher.sent) + number("dropped", snapshot.publisher.dropped));
+        number("sent", snapshot.publisher.sent) + number("dropped", snapshot.publisher.dropped) +
+        notices_text(snapshot.notices) + " channels_agree=" + (snapshot.channels_agree ? "true" : "false"));
     for (std::size_t i = 0; i < snapshot.devices.size() && i < snapshot.books.size(); ++i) {
         lines.push_back(device_line(snapshot.devices[i], snapshot.books[i]));
     }
+    lines.push_back(services_line(snapshot.services));
     const std::size_t named = std::min(snapshot.subscribers.size(), subscriber_lines_max);
     std::transform(snapshot.subscribers.begin(), snapshot.subscribers.begin() + static_cast<std::ptrdiff_t>(named),
                    std::back_inserter(lines), subscriber_line);

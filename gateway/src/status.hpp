@@ -5,14 +5,18 @@
 #include "core/publisher.hpp"
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
+#include "notices.hpp"
 #include "payload_format.hpp"
 #include "reload_report.hpp"
+#include "services_status.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -25,11 +29,20 @@ struct EndpointStatus {
     PayloadFormat format = PayloadFormat::json;
     std::string curve_key = {};               // its public key in Z85; "" without CURVE
     std::optional<std::size_t> clients = {};  // with CURVE: how many keys are let in; nullopt: any
+    Delivery delivery = {};
+    bool last_value = false;
+};
+
+/// A sample that a subscriber has not got; seq 0: none.
+struct LostSample {
+    std::string topic = {};
+    std::uint64_t seq = 0;
 };
 
 /// Its `id` counts the subscribers of its format.
 struct SubscriberStatus : PeerStatus {
     PayloadFormat format = PayloadFormat::json;
+    std::array<std::pair<LostSample, LostSample>, loss_reasons> lost{};  // first and last, by reason
 };
 
 /// What the publisher of one format has counted; it never falls.
@@ -42,7 +55,7 @@ struct ChannelStatus {
     std::string topic;
     std::string unit;
     TelemetrySample last{};
-    ChannelDrops drops;
+    std::array<ChannelDrops, drop_reasons> drops{};
 };
 
 /// Everything that GET /status shows, taken at one moment. Every number comes from the part that counts it.
@@ -65,13 +78,18 @@ struct StatusSnapshot {
     Books books_removed;       // of all devices that are no more, together
     /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().
     bool queue_agrees = true;
+    bool channels_agree = true;  // the books of the channels with those of the devices
+    NoticesByFormat notices{};
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;
     std::vector<SubscriberStatus> subscribers;
     std::uint64_t subscribers_revoked = 0;  // closed because their keys were let in no more
+    std::uint64_t subscribers_gapped = 0;   // closed because they had more gaps than can be told
     PublisherTotals publisher;              // of all formats together
     std::vector<FormatTotals> formats;      // of each that has had an endpoint
+
+    ServicesStatus services;
 
     std::vector<ChannelStatus> channels;  // those that have had a sample and are still there, in order of appearance
     std::uint64_t channels_refused = 0;

@@ -46,7 +46,7 @@ Json queue_json(const StatusSnapshot& snapshot) {
 
 Json books_json(const StatusSnapshot& snapshot) {
     Books total;
-    bool balanced = snapshot.queue_agrees;
+    bool balanced = snapshot.queue_agrees && snapshot.channels_agree;
     Json devices = Json::object();
     for (std::size_t device = 0; device < std::min(snapshot.books.size(), snapshot.devices.size()); ++device) {
         const Books& book = snapshot.books[device];
@@ -61,13 +61,28 @@ Json books_json(const StatusSnapshot& snapshot) {
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
 }
 
-Json security_json(const EndpointStatus& endpoint) {
-    if (endpoint.curve_key.empty()) {
-        return {{"mechanism", "NULL"}};
+Json delivery_json(const EndpointStatus& endpoint) {
+    return {{"policy", to_string(endpoint.delivery.policy)},
+            {"backlog_bytes", endpoint.delivery.backlog_bytes_max},
+            {"backlog_age_ms", endpoint.delivery.backlog_age_max.count()},
+            {"last_value", endpoint.last_value}};
+}
+
+Json lost_json(const PublisherTotals& totals) {
+    Json json = Json::object();
+    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+        json[std::string(to_string(static_cast<LossReason>(reason)))] = totals.lost[reason];
     }
-    return {{"mechanism", "CURVE"},
-            {"public_key", endpoint.curve_key},
-            {"clients", endpoint.clients ? Json(*endpoint.clients) : Json(nullptr)}};
+    return json;
+}
+
+Json notices_json(const NoticesByFormat& notices) {
+    Json json = Json::object();
+    for (std::size_t format = 0; format < notices.size(); ++format) {
+        json[std::string(to_string(static_cast<PayloadFormat>(format)))] = {{"gaps", notices[format].gaps},
+                                                                            {"beats", notices[format].beats}};
+    }
+    return json;
 }
 
 Json transport_json(const StatusSnapshot& snapshot) {
@@ -75,14 +90,17 @@ Json transport_json(const StatusSnapshot& snapshot) {
     Json endpoints = Json::array();
     Json formats = Json::array();
     Json security = Json::array();
+    Json delivery = Json::array();
     for (const EndpointStatus& endpoint : snapshot.endpoints) {
         endpoints.push_back(endpoint.endpoint);
         formats.push_back(to_string(endpoint.format));
-        security.push_back(security_json(endpoint));
+        security.push_back(security_json(endpoint.curve_key, endpoint.clients));
+        delivery.push_back(delivery_json(endpoint));
     }
     Json json{{"endpoints", std::move(endpoints)},
               {"formats", std::move(formats)},
               {"security", std::move(security)},
+              {"delivery", std::move(delivery)},
               {"messages", totals.messages},
               {"connections_accepted", totals.connections_accepted},
               {"connections_refused", totals.connections_refused},
@@ -91,10 +109,13 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"violations", totals.violations},
               {"silences", totals.silences},
               {"subscribers_revoked", snapshot.subscribers_revoked},
+              {"subscribers_gapped", snapshot.subscribers_gapped},
               {"subscriptions", totals.subscriptions},
               {"subscriptions_refused", totals.subscriptions_refused},
               {"received", totals.received}};
     add_deliveries(json, {totals.matched, totals.sent, totals.dropped, totals.pending});
+    json["lost"] = lost_json(totals);
+    json["notices"] = notices_json(snapshot.notices);
     Json subscribers = Json::array();
     for (const SubscriberStatus& subscriber : snapshot.subscribers) {
         subscribers.push_back(subscriber_json(subscriber));
@@ -137,6 +158,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
                        {"cpu_affinity", snapshot.sampling_schedule.processors},
                        {"devices", std::move(devices)}};
     json["transport"] = transport_json(snapshot);
+    json["services"] = services_json(snapshot.services);
     json["rest"] = {{"endpoint", snapshot.rest_endpoint}};
     json["channels"] = channels_json(snapshot);
     // A text value or an error text may hold any bytes.

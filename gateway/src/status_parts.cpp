@@ -32,6 +32,22 @@ Json value_json(const TelemetrySample& sample) {
     return nullptr;
 }
 
+/// By reason, those that there are.
+Json drops_json(const std::array<ChannelDrops, drop_reasons>& drops) {
+    Json json = Json::object();
+    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
+        if (const ChannelDrops& lost = drops[reason]; lost.count > 0) {
+            json[std::string(to_string(static_cast<DropReason>(reason)))] = {
+                {"count", lost.count},
+                {"first_seq", lost.first_seq},
+                {"last_seq", lost.last_seq},
+                {"first_time", to_iso8601(lost.first_utc_ns)},
+                {"last_time", to_iso8601(lost.last_utc_ns)}};
+        }
+    }
+    return json;
+}
+
 }  // namespace
 
 double to_seconds(std::chrono::nanoseconds duration) noexcept {
@@ -83,17 +99,28 @@ nlohmann::ordered_json device_json(const DeviceStatus& device) {
     return json;
 }
 
+nlohmann::ordered_json security_json(const std::string& curve_key, std::optional<std::size_t> clients) {
+    if (curve_key.empty()) {
+        return {{"mechanism", "NULL"}};
+    }
+    return {{"mechanism", "CURVE"}, {"public_key", curve_key}, {"clients", clients ? Json(*clients) : Json(nullptr)}};
+}
+
 nlohmann::ordered_json channel_json(const ChannelStatus& channel) {
     Json json{{"seq", channel.last.seq},
               {"time", channel.last.seq == 0 ? Json() : Json(to_iso8601(channel.last.time_utc_ns))},
               {"value", value_json(channel.last)},
               {"unit", channel.unit},
               {"quality", to_string(channel.last.quality)}};
-    if (channel.drops.count > 0) {
-        json["drops"] = {{"count", channel.drops.count},
-                         {"first_seq", channel.drops.first_seq},
-                         {"last_seq", channel.drops.last_seq}};
+    if (Json drops = drops_json(channel.drops); !drops.empty()) {
+        json["drops"] = std::move(drops);
     }
+    return json;
+}
+
+nlohmann::ordered_json channel_books_json(const ChannelBooks& books) {
+    Json json = book_json(books);
+    json["drops"] = drops_json(books.drops);
     return json;
 }
 
@@ -104,6 +131,32 @@ void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts) 
     json["pending"] = counts.pending;
     json["balanced"] = counts.matched == counts.sent + counts.dropped + counts.pending;
 }
+
+namespace {
+
+Json lost_sample_json(const LostSample& sample, std::int64_t time_utc_ns) {
+    return {{"topic", sample.seq == 0 ? Json(nullptr) : Json(sample.topic)},
+            {"seq", sample.seq == 0 ? Json(nullptr) : Json(sample.seq)},
+            {"time", time_utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(time_utc_ns))}};
+}
+
+/// Of the reasons that there were.
+Json losses_json(const SubscriberStatus& subscriber) {
+    Json json = Json::object();
+    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+        const Losses& losses = subscriber.losses[reason];
+        if (losses.count > 0) {
+            const auto& [first, last] = subscriber.lost[reason];
+            json[std::string(to_string(static_cast<LossReason>(reason)))] = {
+                {"count", losses.count},
+                {"first", lost_sample_json(first, losses.first_utc_ns)},
+                {"last", lost_sample_json(last, losses.last_utc_ns)}};
+        }
+    }
+    return json;
+}
+
+}  // namespace
 
 nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
     Json subscriptions = Json::array();
@@ -117,7 +170,9 @@ nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
               {"subscriptions", std::move(subscriptions)},
               {"subscriptions_count", subscriber.subscriptions_count}};
     add_deliveries(json, {subscriber.matched, subscriber.sent, subscriber.dropped, subscriber.pending});
+    json["losses"] = losses_json(subscriber);
     json["backlog_bytes"] = subscriber.backlog_bytes;
+    json["holds_up"] = subscriber.holds_up;
     json["received"] = subscriber.received;
     json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
     json["mechanism"] = subscriber.mechanism;

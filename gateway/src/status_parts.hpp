@@ -5,7 +5,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace telegate {
@@ -14,7 +16,11 @@ namespace telegate {
 [[nodiscard]] nlohmann::ordered_json book_json(const Books& book);
 [[nodiscard]] nlohmann::ordered_json device_json(const DeviceStatus& device);
 [[nodiscard]] nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber);
+[[nodiscard]] nlohmann::ordered_json services_json(const ServicesStatus& services);
+/// `curve_key`: "" without CURVE; `clients`: nullopt: any.
+[[nodiscard]] nlohmann::ordered_json security_json(const std::string& curve_key, std::optional<std::size_t> clients);
 [[nodiscard]] nlohmann::ordered_json channel_json(const ChannelStatus& channel);
+[[nodiscard]] nlohmann::ordered_json channel_books_json(const ChannelBooks& books);
 
 /// What PeerStatus and PublisherTotals both count.
 struct DeliveryCounts {

@@ -73,7 +73,7 @@ TEST_CASE("an unknown key names the nearest known one", "[config][problems]") {
 TEST_CASE("an unknown key that is near to none lists those there are", "[config][problems]") {
     CHECK(problem_of("colour = red") ==
           "t.ini:1: colour: is not a setting of the lines before the first section, allowed: sampling_interval_ms, "
-          "queue_size, log_level, history_bytes");
+          "queue_size, log_level, history_bytes, history_age, state_file, heartbeat_ms");
     CHECK(has(problem_of(std::string(3000, 'k') + " = 1"), "is not a setting of"));
 }
 
@@ -88,7 +88,8 @@ TEST_CASE("an unknown section names the nearest known one, and its keys are not 
     CHECK(problem_of("[devices \"a\"]\nfoo = 1") ==
           "t.ini:1: [devices \"a\"] is not a known section, did you mean device?");
     CHECK(problem_of("[mqtt]") ==
-          "t.ini:1: [mqtt] is not a known section, allowed: gateway, sampling, queue, log, rest, publish, device");
+          "t.ini:1: [mqtt] is not a known section, allowed: gateway, sampling, queue, log, rest, publish, services, "
+          "device");
 }
 
 TEST_CASE("a key of the other driver is told with its driver", "[config][problems]") {

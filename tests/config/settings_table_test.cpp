@@ -33,8 +33,10 @@ TEST_CASE("every setting says what it is, in full", "[config][table]") {
     });
 }
 
-TEST_CASE("a key that ends in _ms has the unit ms", "[config][table]") {
-    for_each_row([](const SettingRow& row) { CHECK(row.key.ends_with("_ms") == (row.unit == "ms")); });
+TEST_CASE("a key that ends in _ms or _age has the unit ms", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        CHECK((row.key.ends_with("_ms") || row.key.ends_with("_age")) == (row.unit == "ms"));
+    });
 }
 
 TEST_CASE("a key that ends in _us has the unit us", "[config][table]") {

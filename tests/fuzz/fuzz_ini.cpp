@@ -30,6 +30,10 @@ void require_allowed(Settings& settings) {
             for (PublishSettings& publish : settings.publish) {
                 check(&publish);
             }
+        } else if (row.section == "services") {
+            for (ServiceSettings& services : settings.services) {
+                check(&services);
+            }
         } else if (row.section == "device") {
             for (DeviceSettings& device : settings.devices) {
                 check(&device);

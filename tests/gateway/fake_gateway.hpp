@@ -53,6 +53,7 @@ class FakeGateway {
         };
         handlers.sample_text = &sample_text;
         handlers.history = &history;
+        handlers.ledger = &ledger;
         handlers.streams = &streams;
         handlers.log_level = &log_level;
         handlers.traffic = &traffic;
@@ -74,6 +75,7 @@ class FakeGateway {
     std::vector<std::string> changes;  // as logged
     std::atomic<int> streams_opened{0};
     ChannelTable channels;
+    Ledger ledger{4, channels};
     SampleText sample_text{channels, 1'795'217'494'123};
     History history{1'024 * sizeof(TelemetrySample)};
     OpenStreams streams{[this] { ++streams_opened; },

@@ -1,6 +1,7 @@
 #include "history.hpp"
 
 #include "support/catch.hpp"
+#include "support/manual_clock.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,4 +119,79 @@ TEST_CASE("readers of a history that is written fast see whole samples and know 
     }
     CHECK(torn == 0);
     CHECK(unaccounted == 0);
+}
+
+namespace {
+
+/// One sample a second, the first now.
+struct Aged {
+    explicit Aged(std::size_t capacity, std::chrono::seconds age_max)
+        : history(capacity * sizeof(TelemetrySample), age_max, &clock) {}
+    void write(std::size_t samples, std::int64_t utc_step_ns = 0) {
+        for (std::size_t i = 0; i < samples; ++i) {
+            TelemetrySample sample{};
+            sample.time_mono_ns = to_ns(clock.mono_now());
+            sample.time_utc_ns = clock.utc_now_ns() + utc_step_ns;
+            history.write({&sample, 1});
+            clock.advance(std::chrono::seconds(1));
+        }
+    }
+    test::ManualClock clock;
+    History history;
+    std::array<TelemetrySample, 100> out{};
+};
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+}  // namespace
+
+TEST_CASE("what is too old is given out no more, and counted as missed", "[gateway][history]") {
+    Aged h(64, std::chrono::seconds(10));
+    h.write(30);  // the last is a second old
+    CHECK(h.history.oldest() == 20);
+    const auto read = h.history.read(5, h.out);
+    CHECK(read.missed == 15);
+    CHECK(read.count == 10);
+    CHECK(read.next == 30);
+    h.clock.advance(std::chrono::seconds(100));
+    CHECK(h.history.oldest() == 30);
+    CHECK(h.history.read(25, h.out).missed == 5);
+    h.write(3);
+    CHECK(h.history.oldest() == 30);
+    CHECK(h.history.read(0, h.out).count == 3);
+}
+
+TEST_CASE("the limit in age and the one in bytes hold together", "[gateway][history]") {
+    Aged h(8, std::chrono::seconds(10));
+    h.write(30);
+    CHECK(h.history.oldest() == 22);
+    h.clock.advance(std::chrono::seconds(5));
+    CHECK(h.history.oldest() == 25);
+}
+
+TEST_CASE("a time is found where its samples begin", "[gateway][history]") {
+    Aged h(5'000, std::chrono::seconds(0));
+    const MonoTime begin = h.clock.mono_now();
+    const std::int64_t begin_ns = h.clock.utc_now_ns();
+    h.write(7'000);
+    const std::uint64_t wanted = GENERATE(0U, 1'999U, 2'000U, 2'001U, 4'567U, 6'999U, 7'000U, 9'000U);
+    const std::uint64_t found = std::clamp<std::uint64_t>(wanted, 2'000, 7'000);
+    CHECK(h.history.first_since(begin + std::chrono::seconds(wanted)) == found);
+    CHECK(h.history.first_since_utc(begin_ns + static_cast<std::int64_t>(wanted) * second_ns) == found);
+    CHECK(h.history.first_since_utc(begin_ns + static_cast<std::int64_t>(wanted) * second_ns - 1) == found);
+}
+
+TEST_CASE("a clock that was set back or forth hides no sample of a time", "[gateway][history]") {
+    Aged h(5'000, std::chrono::seconds(0));
+    const std::int64_t begin_ns = h.clock.utc_now_ns();
+    h.write(1'000);
+    h.write(1'000, GENERATE(-500, -5'000, 3'000) * second_ns);
+    h.write(1'000);
+    const std::int64_t wanted = GENERATE(0, 400, 900, 1'500, 2'400, 2'999);
+    const std::uint64_t found = h.history.first_since_utc(begin_ns + wanted * second_ns);
+    std::array<TelemetrySample, 1> before{};
+    for (std::uint64_t position = 0; position < found; ++position) {
+        (void)h.history.read(position, before);
+        CHECK(before[0].time_utc_ns < begin_ns + wanted * second_ns);
+    }
 }

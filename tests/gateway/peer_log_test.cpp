@@ -76,6 +76,24 @@ TEST_CASE("a peer that breaks the protocol is logged once a minute, however ofte
     CHECK(h.reader.lines() == 0);
 }
 
+TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]") {
+    Harness h;
+    PeerStatus status;
+    const auto note = [&](MonitorEventKind kind, std::string_view why) {
+        h.peers.note_trouble({kind, "tcp://127.0.0.1:5557", "10.0.0.1:40000", 7, why, 0, &status}, "service client");
+    };
+    note(MonitorEventKind::handshake_done, "");
+    note(MonitorEventKind::disconnected, "peer left");
+    CHECK(h.reader.lines() == 0);
+    note(MonitorEventKind::handshake_failed, "no ZMTP greeting");
+    CHECK_THAT(h.reader.read_all(),
+               EndsWith(" warning connection refused peer=\"10.0.0.1:40000\" why=\"no ZMTP greeting\"\n"));
+    note(MonitorEventKind::disconnected, "malformed command");
+    CHECK_THAT(h.reader.read_all(),
+               EndsWith(" warning service client closed id=7 endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
+                        "why=\"malformed command\" matched=0 sent=0 dropped=0\n"));
+}
+
 TEST_CASE("another address and another cause are logged on their own", "[gateway][log]") {
     Harness h;
     h.disconnect("10.0.0.1:40000", "malformed command");

@@ -1,6 +1,7 @@
 #include "publishers.hpp"
 
 #include "support/catch.hpp"
+#include "support/eventually.hpp"
 #include "support/socket_harness.hpp"
 
 #include <memory>
@@ -22,7 +23,7 @@ FormatEndpoint at(const std::string& name, const std::string& endpoint, PayloadF
 /// The publishers of a gateway without the gateway; all in one thread.
 struct PublishersHarness {
     explicit PublishersHarness(const std::vector<FormatEndpoint>& endpoints)
-        : publishers(bench.reactor, endpoints, 1'000, [](const MonitorEvent&) {}) {}
+        : publishers(bench.reactor, endpoints, 1'000, Publishers::Hooks{}) {}
 
     void change_to(const std::vector<FormatEndpoint>& endpoints) {
         const auto prepared = publishers.prepare(endpoints);
@@ -85,6 +86,31 @@ TEST_CASE("endpoints that stay are not touched, whatever their order and name", 
     h.bench.turn();
     CHECK(h.connections() == 2);
     CHECK(h.publishers.totals().connections_accepted == 2);
+}
+
+TEST_CASE("another policy, limit or age touches no connection, and holds for those who are there",
+          "[gateway][publishers]") {
+    FormatEndpoint endpoint = at("a", any_port);
+    PublishersHarness h({endpoint});
+    h.subscribe(h.bound(0));
+    endpoint.delivery = {SlowPolicy::disconnect, 65'536, 0ms};
+    endpoint.last_value = true;
+    h.change_to({endpoint});
+    CHECK(h.publishers.totals().connections_accepted == 1);
+    CHECK(h.connections() == 1);
+    CHECK(h.publishers.endpoints().at(0).delivery == endpoint.delivery);
+    CHECK(h.publishers.has_last_value(PayloadFormat::json, to_string(h.bound(0))));
+    // Far more than it is allowed to be behind, and than the kernel takes.
+    Publisher& publisher = h.publishers.by_format().at(0).publisher;
+    const TopicId topic = publisher.intern("t");
+    for (int i = 0; i < 20'000; ++i) {
+        publisher.send(topic, std::string(1'000, 'x'));
+    }
+    CHECK(eventually([&] {
+        h.bench.reactor.poll();
+        return h.connections() == 0;
+    }));
+    CHECK(h.publishers.totals().lost[static_cast<std::size_t>(LossReason::disconnected)] > 0);
 }
 
 TEST_CASE("a new endpoint is bound, one that goes is free, and its subscribers alone are closed",

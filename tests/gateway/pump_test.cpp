@@ -1,7 +1,5 @@
-#include "pump.hpp"
-
+#include "pump_line.hpp"
 #include "support/catch.hpp"
-#include "support/socket_harness.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,63 +9,8 @@
 using namespace telegate;
 using namespace telegate::test;
 
-namespace {
-
-/// A pump with a publisher and a subscriber in each of some formats; all in one thread.
-struct Line {
-    explicit Line(const std::vector<PayloadFormat>& formats) {
-        std::vector<FormatPublisher> to;
-        for (const PayloadFormat format : formats) {
-            Publisher& publisher =
-                *publishers.emplace_back(std::make_unique<Publisher>(bench.reactor, PublisherOptions()));
-            Subscriber& subscriber =
-                *subscribers.emplace_back(std::make_unique<Subscriber>(bench.reactor, SocketOptions()));
-            inboxes.emplace_back(subscriber);
-            subscriber.subscribe("");
-            subscriber.connect(publisher.bind(std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0"))));
-            to.push_back({format, publisher});
-            REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
-        }
-        pump = std::make_unique<Pump>(PumpParts{bench.reactor, queue, waker, channels, ledger, to}, 5);
-        pump->start();
-    }
-
-    void push(ChannelId channel, int count) {
-        for (int i = 0; i < count; ++i) {
-            TelemetrySample sample{};
-            sample.channel = channel;
-            sample.seq = ++seq;
-            sample.type = ValueType::integer;
-            sample.value.integer = static_cast<std::int64_t>(seq);
-            queue.push(sample, [](const TelemetrySample&, QueueLoss) { FAIL("the queue is too small"); });
-        }
-        ledger.captured(DeviceId{0}, static_cast<std::uint64_t>(count));
-        waker.wake();
-    }
-    /// The messages of a subscriber when there are so many.
-    const std::vector<Frames>& receive(std::size_t subscriber, std::size_t count) {
-        CHECK(bench.turn_until([&] { return inboxes[subscriber].take() >= count; }));
-        return inboxes[subscriber].messages;
-    }
-
-    Bench bench;
-    BoundedQueue<TelemetrySample> queue{10'000, OverflowPolicy::drop_newest};
-    Waker waker;
-    ChannelTable channels;
-    ChannelId a = channels.add(DeviceId{0}, "d", "a", "").value();
-    ChannelId b = channels.add(DeviceId{0}, "d", "b", "").value();
-    Ledger ledger{1, channels};
-    std::uint64_t seq = 0;
-    std::vector<std::unique_ptr<Publisher>> publishers;
-    std::vector<std::unique_ptr<Subscriber>> subscribers;
-    std::vector<Inbox<Subscriber>> inboxes;
-    std::unique_ptr<Pump> pump;
-};
-
-}  // namespace
-
 TEST_CASE("a sample is published in each format and counted once", "[gateway][pump]") {
-    Line line({PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record});
+    PumpLine line({PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record});
     line.push(line.a, 1);
     const std::string as_json = line.receive(0, 1).at(0).at(1);
     CHECK(nlohmann::json::parse(as_json) == nlohmann::json::from_cbor(line.receive(1, 1).at(0).at(1)));
@@ -79,7 +22,7 @@ TEST_CASE("a sample is published in each format and counted once", "[gateway][pu
 }
 
 TEST_CASE("records of one channel that follow each other share a message, 64 at most", "[gateway][pump]") {
-    Line line({PayloadFormat::record});
+    PumpLine line({PayloadFormat::record});
     line.push(line.a, 3);
     line.push(line.b, 1);
     line.push(line.a, 100);
@@ -91,17 +34,17 @@ TEST_CASE("records of one channel that follow each other share a message, 64 at 
     }
     CHECK(records ==
           std::vector<std::pair<std::string, std::size_t>>{{"d/a", 3}, {"d/b", 1}, {"d/a", 64}, {"d/a", 36}});
-    std::uint64_t seq = 0;
+    unsigned value = 0;
     for (const Frames& message : messages) {
         for (std::size_t at = 0; at < message.at(1).size(); at += 64) {
-            CHECK(static_cast<unsigned char>(message.at(1).at(at + 16)) == ++seq);
+            CHECK(static_cast<unsigned char>(message.at(1).at(at + 32)) == ++value);
         }
     }
     CHECK(line.ledger.cut().at(0).published == 104);
 }
 
 TEST_CASE("samples of many batches arrive in order, each once", "[gateway][pump]") {
-    Line line({PayloadFormat::json});
+    PumpLine line({PayloadFormat::json});
     constexpr std::size_t samples = 2 * Pump::batch_samples * Pump::batches_per_turn + 7;
     for (std::size_t i = 0; i < samples; ++i) {
         line.push(i % 3 == 0 ? line.a : line.b, 1);
@@ -110,17 +53,17 @@ TEST_CASE("samples of many batches arrive in order, each once", "[gateway][pump]
     REQUIRE(messages.size() == samples);
     for (std::size_t i = 0; i < samples; ++i) {
         const auto parsed = nlohmann::json::parse(messages[i].at(1));
-        REQUIRE(parsed.at("seq") == i + 1);
+        REQUIRE(parsed.at("value") == i + 1);
         REQUIRE(messages[i].at(0) == (i % 3 == 0 ? "d/a" : "d/b"));
     }
-    CHECK(line.pump->last(line.a)->seq == samples - (samples - 1) % 3);
+    CHECK(line.pump->last(line.a)->seq == (samples + 2) / 3);
     const PeerStatus peer = line.publishers[0]->subscribers().at(0);
     CHECK(peer.matched == samples);
     CHECK(peer.matched == peer.sent + peer.dropped + peer.pending);
 }
 
 TEST_CASE("what nobody wants is counted and not written", "[gateway][pump]") {
-    Line line({PayloadFormat::json, PayloadFormat::record});
+    PumpLine line({PayloadFormat::json, PayloadFormat::record});
     line.subscribers[0]->unsubscribe("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
     line.push(line.a, 5);
@@ -131,7 +74,7 @@ TEST_CASE("what nobody wants is counted and not written", "[gateway][pump]") {
 }
 
 TEST_CASE("the pump is patient while nobody subscribes, and catches up when asked", "[gateway][pump]") {
-    Line line({PayloadFormat::json, PayloadFormat::record});
+    PumpLine line({PayloadFormat::json, PayloadFormat::record});
     line.push(line.a, 1);
     CHECK(line.bench.turn_until([&] { return line.ledger.cut().at(0).published == 1; }));
     CHECK_FALSE(line.waker.is_patient());
@@ -149,7 +92,7 @@ TEST_CASE("the pump is patient while nobody subscribes, and catches up when aske
 }
 
 TEST_CASE("the pump is prompt again at its next wake-up when somebody has subscribed", "[gateway][pump]") {
-    Line line({PayloadFormat::json});
+    PumpLine line({PayloadFormat::json});
     line.subscribers[0]->unsubscribe("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
     line.push(line.a, 1);
@@ -163,7 +106,7 @@ TEST_CASE("the pump is prompt again at its next wake-up when somebody has subscr
 
 TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of them while a stream is open",
           "[gateway][pump][history]") {
-    Line line({PayloadFormat::json});
+    PumpLine line({PayloadFormat::json});
     line.subscribers[0]->unsubscribe("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
     History history(1'000 * sizeof(TelemetrySample));
@@ -189,7 +132,7 @@ TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of
 }
 
 TEST_CASE("formats come into use and go out of use between two batches", "[gateway][pump]") {
-    Line line({PayloadFormat::json, PayloadFormat::record});
+    PumpLine line({PayloadFormat::json, PayloadFormat::record});
     const std::vector<FormatPublisher> both{{PayloadFormat::json, *line.publishers[0]},
                                             {PayloadFormat::record, *line.publishers[1]}};
     line.pump->publish_to({both[1]});
@@ -204,7 +147,7 @@ TEST_CASE("formats come into use and go out of use between two batches", "[gatew
 }
 
 TEST_CASE("a channel that its device no longer has has no last value", "[gateway][pump]") {
-    Line line({PayloadFormat::json});
+    PumpLine line({PayloadFormat::json});
     line.push(line.a, 1);
     (void)line.receive(0, 1);
     CHECK(line.pump->last(line.a) != nullptr);

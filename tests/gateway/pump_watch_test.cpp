@@ -27,6 +27,7 @@ struct Line {
     void push() {
         TelemetrySample sample{};
         sample.channel = channel;
+        sample.seq = ++seq;
         queue.push(sample, [](const TelemetrySample&, QueueLoss) { FAIL("the queue is too small"); });
     }
     /// Has the pump take what is in the queue; it does not by itself, since it was not started.
@@ -43,6 +44,7 @@ struct Line {
     ChannelTable channels;
     ChannelId channel = channels.add(DeviceId{0}, "d", "a", "").value();
     Ledger ledger{1, channels};
+    std::uint64_t seq = 0;
     Pump pump{{reactor, queue, waker, channels, ledger, {}}, 5};
     PumpWatch watch{reactor, clock, pump};
     std::thread loop;

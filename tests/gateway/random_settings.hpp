@@ -66,13 +66,19 @@ class RandomSettings {
     }
 
     void change_one() {
-        switch (below(8)) {
+        switch (below(9)) {
             case 0: settings_.queue_size = queue_size_min + below(1'000); break;
             case 1: settings_.queue_policy = one_of({"drop_oldest", "drop_newest", "block"}); break;
             case 2: settings_.log_level = one_of({"off", "error"}); break;
-            case 3: settings_.sampling_interval_ms = 5 + below(20); break;
+            case 3:
+                settings_.sampling_interval_ms = 5 + below(20);
+                settings_.heartbeat_ms = below(2) == 0 ? 0 : 10 + below(50);
+                break;
             case 4:
             case 5: change_publish(); break;
+            case 6:
+                change_delivery(settings_.publish[below(static_cast<std::uint32_t>(settings_.publish.size()))]);
+                break;
             default: change_device(); break;
         }
     }
@@ -94,6 +100,13 @@ class RandomSettings {
         return {&sections.back(), false};
     }
 
+    /// With room for what a fast subscriber may leave lying on a busy machine.
+    void change_delivery(PublishSettings& publish) {
+        publish.policy = one_of({"drop_oldest", "drop_newest", "disconnect", "block", "conflate"});
+        publish.backlog_bytes = 16'777'216 + below(16'777'216);
+        publish.backlog_age = one_of({0, 3'600'000});
+        publish.last_value = below(2) == 0;
+    }
     void change_publish() {
         const auto [publish, is_old] = some(settings_.publish);
         if (publish == nullptr) {

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 
+#include <array>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -182,8 +183,23 @@ TEST_CASE("channels are listed, by prefix if one is given", "[gateway][rest]") {
     Sampled call;
     CHECK(call.ask("GET", "/channels")["channels"].size() == 2);
     CHECK(call.ask("GET", "/channels?prefix=host/")["channels"] ==
-          json::parse(R"([{"topic":"host/cpu","device":"host","channel":"cpu","unit":"%"}])"));
+          json::parse(R"([{"topic":"host/cpu","device":"host","channel":"cpu","unit":"%","books":{"sampled":0,
+          "published":0,"filtered":0,"queued":0,"dropped":{"queue_overflow":0,"shutdown":0},"drops":{}}}])"));
     CHECK(call.ask("GET", "/channels?prefix=hosts")["channels"].empty());
+}
+
+TEST_CASE("a channel shows its books and what it lost for each reason", "[gateway][rest]") {
+    Sampled call;
+    TelemetrySample sample{};
+    sample.seq = 4;
+    sample.time_utc_ns = 1'000'000'000;
+    call.gateway.ledger.captured(DeviceId{0}, std::array{sample});
+    call.gateway.ledger.dropped_at_queue(sample, DropReason::queue_overflow);
+    call.gateway.ledger.progress(sample.channel).reach(2);
+    const json books = call.ask("GET", "/channels")["channels"][0]["books"];
+    CHECK(books == json::parse(R"({"sampled":4,"published":2,"filtered":0,"queued":1,
+        "dropped":{"queue_overflow":1,"shutdown":0},"drops":{"queue_overflow":{"count":1,"first_seq":4,"last_seq":4,
+        "first_time":"1970-01-01T00:00:01.000000000Z","last_time":"1970-01-01T00:00:01.000000000Z"}}})"));
 }
 
 TEST_CASE("the last samples are as they are published", "[gateway][rest]") {

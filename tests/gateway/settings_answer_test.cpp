@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 
 using namespace telegate;
@@ -160,6 +161,18 @@ TEST_CASE("an address that no interface has is found", "[gateway][check]") {
                                    "t.ini:2: endpoint: no interface of this machine is or has 203.0.113.77",
                                    "t.ini:4: endpoint: no interface of this machine is or has nic9",
                                    "t.ini:6: endpoint: no interface of this machine is or has 2001:db8::1"});
+}
+
+TEST_CASE("a state file that cannot be had is found", "[gateway][check]") {
+    const ScratchDir scratch;
+    std::filesystem::create_symlink("missing/state", scratch.path("link"));
+    std::filesystem::create_symlink("real", scratch.path("good"));
+    CHECK(machine_texts("state_file = " + scratch.path("link") + '\n') ==
+          std::vector<std::string>{"state_file: no file can be made in " + scratch.path("missing") +
+                                   ": No such file or directory"});
+    CHECK(machine_texts("state_file = " + scratch.path() + '\n') ==
+          std::vector<std::string>{"state_file: " + scratch.path() + " is there and is no file"});
+    CHECK(machine_texts("state_file = " + scratch.path("good") + '\n').empty());
 }
 
 TEST_CASE("a folder in which no socket can be made is found", "[gateway][check]") {

@@ -175,9 +175,10 @@ TEST_CASE("the document has a member for each section, with typed values", "[gat
         "interval_us = 250\n[device \"s\"]\ndriver = simulated\nwaveforms = sine\n",
         "t.ini");
     const auto json = nlohmann::json::parse(settings_json(settings));
-    CHECK(json["gateway"] ==
-          nlohmann::json::parse(
-              R"({"sampling_interval_ms":100,"queue_size":1024,"log_level":"info","history_bytes":1048576})"));
+    CHECK(
+        json["gateway"] ==
+        nlohmann::json::parse(
+            R"({"sampling_interval_ms":100,"queue_size":1024,"log_level":"info","history_bytes":1048576,"history_age":0,"state_file":"","heartbeat_ms":0})"));
     CHECK(json["sampling"]["cpu_affinity"] == std::vector<int>{1, 2});
     CHECK(json["rest"]["listen"] == "127.0.0.1:8080");
     CHECK(json["publish"]["tcp"]["format"] == "json");

@@ -77,6 +77,10 @@ SubscriberStatus full_subscriber() {
     subscriber.curve_key = "ITS KEY";
     subscriber.silent = 1'200ms;
     subscriber.round_trip = 250us;
+    subscriber.losses[0] = {4, 1'000'000'000, 2'000'000'000};
+    subscriber.losses[2] = {3, 3'000'000'000, 3'000'000'000};
+    subscriber.lost[0] = {LostSample{"host/x", 5}, LostSample{"host/y", 9}};
+    subscriber.holds_up = true;
     return subscriber;
 }
 
@@ -96,6 +100,7 @@ PublisherTotals full_totals() {
     totals.sent = 50;
     totals.dropped = 7;
     totals.pending = 3;
+    totals.lost = {4, 2, 0, 1};
     return totals;
 }
 
@@ -113,14 +118,17 @@ StatusSnapshot full_snapshot() {
     snapshot.devices = {DeviceStatus{"host", DeviceState::measuring, 1'000ms, 20, 5, 0, 1, "", 10us, 20us, 30us},
                         DeviceStatus{"boiler", DeviceState::error, 100ms, 6, 50, 3, 2, "no reply", 0ns, 0ns, 0ns}};
     snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
-    snapshot.endpoints = {{"tcp://127.0.0.1:5556", PayloadFormat::cbor, "KEY", 2},
-                          {"ipc:///run/telegate/pub.sock", PayloadFormat::record}};
+    snapshot.endpoints = {
+        {"tcp://127.0.0.1:5556", PayloadFormat::cbor, "KEY", 2, {SlowPolicy::block, 65'536, 1'500ms}, true},
+        {"ipc:///run/telegate/pub.sock", PayloadFormat::record}};
     snapshot.rest_endpoint = "127.0.0.1:8080";
     snapshot.subscribers = {full_subscriber()};
     snapshot.subscribers_revoked = 6;
+    snapshot.subscribers_gapped = 12;
     snapshot.publisher = full_totals();
     snapshot.channels = {channel_of(12.5)};
     snapshot.channels_refused = 8;
+    snapshot.notices = {{{7, 0}, {0, 0}, {0, 3}}};
     return snapshot;
 }
 
@@ -197,6 +205,13 @@ TEST_CASE("errors of two devices that cancel out do not balance the whole", "[ga
     CHECK(shown(snapshot)["books"]["balanced"] == false);
 }
 
+TEST_CASE("devices and channels that disagree do not balance", "[gateway][status]") {
+    StatusSnapshot snapshot = full_snapshot();
+    CHECK(shown(snapshot)["books"]["balanced"] == true);
+    snapshot.channels_agree = false;
+    CHECK(shown(snapshot)["books"]["balanced"] == false);
+}
+
 TEST_CASE("a sample that was lost inside the queue shows though every device balances", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     snapshot.queue_agrees = false;
@@ -209,11 +224,11 @@ TEST_CASE("a channel that lost all its samples is shown with its losses", "[gate
     StatusSnapshot snapshot = full_snapshot();
     TelemetrySample none{};
     none.quality = Quality::bad;
-    snapshot.channels = {{"host/lost", "", none, {3, 1, 3}}};
+    snapshot.channels = {{"host/lost", "", none, {{{3, 1, 3}}}}};
     const json lost = shown(snapshot)["channels"]["last"]["host/lost"];
     CHECK(lost["seq"] == 0);
     CHECK(lost["time"].is_null());
-    CHECK(lost["drops"]["count"] == 3);
+    CHECK(lost["drops"]["queue_overflow"]["count"] == 3);
 }
 
 TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
@@ -251,8 +266,12 @@ TEST_CASE("the status shows the endpoints and what passed through them", "[gatew
         transport ==
         json::parse(R"({"endpoints":["tcp://127.0.0.1:5556","ipc:///run/telegate/pub.sock"],"formats":["cbor","record"],
         "security":[{"mechanism":"CURVE","public_key":"KEY","clients":2},{"mechanism":"NULL"}],
+        "delivery":[{"policy":"block","backlog_bytes":65536,"backlog_age_ms":1500,"last_value":true},
+        {"policy":"drop_oldest","backlog_bytes":16777216,"backlog_age_ms":0,"last_value":false}],
         "messages":100,"connections_accepted":4,"connections_refused":1,"accept_errors":6,"handshakes_failed":2,
-        "violations":9,"silences":8,"subscribers_revoked":6,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true})"));
+        "violations":9,"silences":8,"subscribers_revoked":6,"subscribers_gapped":12,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true,
+        "lost":{"slow":4,"expired":2,"conflated":0,"disconnected":1},
+        "notices":{"json":{"gaps":7,"beats":0},"cbor":{"gaps":0,"beats":0},"record":{"gaps":0,"beats":3}}})"));
 }
 
 TEST_CASE("the status shows each subscriber", "[gateway][status]") {
@@ -260,7 +279,12 @@ TEST_CASE("the status shows each subscriber", "[gateway][status]") {
         shown(full_snapshot())["transport"]["subscribers"] ==
         json::parse(
             R"([{"id":3,"endpoint":"tcp://127.0.0.1:5556","format":"cbor","peer":"127.0.0.1:50312","subscriptions":["host/"],
-        "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,"backlog_bytes":300,
+        "subscriptions_count":1,"matched":50,"sent":40,"dropped":7,"pending":3,"balanced":true,
+        "losses":{"slow":{"count":4,"first":{"topic":"host/x","seq":5,"time":"1970-01-01T00:00:01.000000000Z"},
+        "last":{"topic":"host/y","seq":9,"time":"1970-01-01T00:00:02.000000000Z"}},
+        "conflated":{"count":3,"first":{"topic":null,"seq":null,"time":"1970-01-01T00:00:03.000000000Z"},
+        "last":{"topic":null,"seq":null,"time":"1970-01-01T00:00:03.000000000Z"}}},
+        "backlog_bytes":300,"holds_up":true,
         "received":2,"zmtp":"3.1","mechanism":"CURVE","curve_key":"ITS KEY","silent_ms":1200,"round_trip_s":0.00025}])"));
 }
 
@@ -296,9 +320,10 @@ TEST_CASE("the status shows the last sample of each channel", "[gateway][status]
 TEST_CASE("a channel shows what it lost, and nothing when it lost nothing", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     CHECK_FALSE(shown(snapshot)["channels"]["last"]["host/x"].contains("drops"));
-    snapshot.channels[0].drops = {2, 5, 9};
+    snapshot.channels[0].drops[1] = {2, 5, 9, 1'000'000'000, 2'000'000'001};
     CHECK(shown(snapshot)["channels"]["last"]["host/x"]["drops"] ==
-          json::parse(R"({"count":2,"first_seq":5,"last_seq":9})"));
+          json::parse(R"({"shutdown":{"count":2,"first_seq":5,"last_seq":9,
+        "first_time":"1970-01-01T00:00:01.000000000Z","last_time":"1970-01-01T00:00:02.000000001Z"}})"));
 }
 
 TEST_CASE("each type of value is shown as its own", "[gateway][status]") {
@@ -335,7 +360,7 @@ TEST_CASE("a time before 1970 is shown as it is", "[gateway][status]") {
 TEST_CASE("an empty gateway has every member", "[gateway][status]") {
     const json status = shown(StatusSnapshot{});
     const auto member = GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books",
-                                 "sampler", "transport", "rest", "channels");
+                                 "sampler", "transport", "services", "rest", "channels");
     CAPTURE(member);
     CHECK(status.contains(member));
     CHECK(status["books"]["balanced"] == true);

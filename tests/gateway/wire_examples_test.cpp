@@ -1,5 +1,6 @@
 #include "cbor_encoder.hpp"
 #include "json_encoder.hpp"
+#include "notice_encoder.hpp"
 #include "record_encoder.hpp"
 
 #include "encoder_harness.hpp"
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -53,6 +55,18 @@ std::string example() {
     return payload;
 }
 
+/// The notices of the page in one format.
+std::pair<std::string, std::string> notices(PayloadFormat format) {
+    ChannelTable channels;
+    const ChannelId channel = channels.add(DeviceId{0}, "host", "cpu.user", "%").value();
+    const NoticeEncoder encoder(format, channels, 1'795'217'494'123);
+    constexpr std::int64_t time_utc_ns = 1'795'216'294'123'456'789;
+    std::pair<std::string, std::string> result;
+    encoder.append(GapNotice{channel, 43, 57, "queue_overflow", time_utc_ns}, result.first);
+    encoder.append(BeatNotice{channel, 57, time_utc_ns}, result.second);
+    return result;
+}
+
 }  // namespace
 
 TEST_CASE("the examples of the documentation are what is sent", "[gateway][formats]") {
@@ -60,4 +74,16 @@ TEST_CASE("the examples of the documentation are what is sent", "[gateway][forma
     CAPTURE(hex(example<CborEncoder>()), hex(example<RecordEncoder>()));
     CHECK(page().find(hex(example<CborEncoder>())) != std::string::npos);
     CHECK(page().find(hex(example<RecordEncoder>())) != std::string::npos);
+}
+
+TEST_CASE("the examples of notices are what is sent", "[gateway][formats][notices]") {
+    const auto [gap, beat] = notices(PayloadFormat::json);
+    CHECK(page().find(gap) != std::string::npos);
+    CHECK(page().find(beat) != std::string::npos);
+    for (const PayloadFormat format : {PayloadFormat::cbor, PayloadFormat::record}) {
+        const auto [gap_bytes, beat_bytes] = notices(format);
+        CAPTURE(hex(gap_bytes), hex(beat_bytes));
+        CHECK(page().find(hex(gap_bytes)) != std::string::npos);
+        CHECK(page().find(hex(beat_bytes)) != std::string::npos);
+    }
 }

@@ -32,6 +32,9 @@ std::string settings_text(const ScratchDir& scratch, const std::string& more) {
 SeqsByTopic receive_all(ZmqSubscriber& subscriber, int wait_ms) {
     SeqsByTopic seqs;
     while (const auto message = subscriber.receive(wait_ms)) {
+        if (message->first.ends_with("$gap")) {
+            continue;
+        }
         seqs[message->first].push_back(nlohmann::json::parse(message->second).at("seq").get<std::uint64_t>());
     }
     return seqs;
@@ -128,8 +131,8 @@ TEST_CASE("when the queue overflows, what is missing is exactly what the books c
         const std::set<std::uint64_t> unique(list.begin(), list.end());
         CHECK(unique.size() == list.size());
         const std::uint64_t received_last = unique.empty() ? 0 : *unique.rbegin();
-        const std::uint64_t captured = std::max(received_last, channel.drops.last_seq);  // seqs start at 1
-        CHECK(captured == unique.size() + channel.drops.count);
+        const std::uint64_t captured = std::max(received_last, channel.drops[0].last_seq);  // seqs start at 1
+        CHECK(captured == unique.size() + channel.drops[0].count);
     }
     const Books& books = end.books.at(0);
     CHECK(books.balanced());

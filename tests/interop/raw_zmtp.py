@@ -2,7 +2,7 @@
 
 import socket
 
-from peer_process import DEADLINE_S
+DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 MORE, LONG, COMMAND = 1, 2, 4
 

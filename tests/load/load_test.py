@@ -107,6 +107,8 @@ class Gateway:
         while self.received.get(name, (0, 0))[0] < count:
             assert time.monotonic() < end, f"{name}: {self.received} and no more"
             topic, payload = self.peer.receive_message()
+            if b"$" in topic:
+                continue  # a notice
             of = topic.decode().split("/")[0]
             seq = json.loads(payload)["seq"]
             number, last = self.received.get(topic, (0, seq - 1))

@@ -185,6 +185,7 @@ class Signals(DaemonTest):
         daemon.send(signal.SIGUSR2)
         daemon.wait_for_line(r"state device=simulated state=measuring .*balanced=true\n")
         self.assertRegex(daemon.log(), r"state gateway=running uptime_s=\d+ queue_depth=\d+ queue_capacity=1024")
+        self.assertTrue(eventually(lambda: "state services endpoints=0 peers=0 requests=0 errors=0 " in daemon.log()))
         for check in ("state", "sampling", "pump", "endpoints", "devices"):
             self.assertIn(f"state check={check} good=true\n", daemon.log())
 

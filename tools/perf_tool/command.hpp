@@ -35,6 +35,7 @@ struct Command {
 [[nodiscard]] Command::Action describe_queue_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_rest_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_sampler_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_stalled_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_subscriptions_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_transport_command(CLI::App& options);
 

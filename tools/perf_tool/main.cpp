@@ -20,7 +20,7 @@ Command::Action describe_latency_command(CLI::App& options) {
 }
 
 // The first is what perf_tool does when no command is named.
-constexpr std::array<Command, 11> commands{{
+constexpr std::array<Command, 12> commands{{
     {"queue", "Samples through the queue between two threads, beside other queues", describe_queue_command},
     {"codec", "Samples into payloads: json, cbor, record, beside nlohmann/json", describe_codec_command},
     {"sampler", "How late the sampling thread is, beside a bare loop, alone and under load", describe_sampler_command},
@@ -29,6 +29,7 @@ constexpr std::array<Command, 11> commands{{
     {"transport", "Messages from one socket to another, beside libzmq and bare sockets", describe_transport_command},
     {"fanout", "One publisher, many subscribers, beside libzmq and bare sockets", describe_fanout_command},
     {"pipeline", "Samples through the whole line, from a device to subscribers over tcp", describe_pipeline_command},
+    {"stalled", "Subscribers beside others that never read, through the whole line", describe_stalled_command},
     {"footprint", "What gateway_app takes: memory, processor, wake-ups, allocations", describe_footprint_command},
     {"rest", "GET /status, beside a bare cpp-httplib server that answers a fixed body", describe_rest_command},
     {"latency", "Round trips of single messages, beside libzmq and bare sockets", describe_latency_command},

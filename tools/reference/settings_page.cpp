@@ -53,10 +53,10 @@ Sections of which there can be several have a name: 1 to 64 of the characters `a
 
 ## Values
 
-- **Times and sizes.** A bare number is in the unit of its key, which its name says: `interval_ms = 250`. Any other unit may be
-  written out, and is converted if that is exact: `250ms`, `1.5s`, `1m30s`, `2h`; else it is refused, as `250us` is for a key in
-  milliseconds. Times: `us`, `ms`, `s`, `m` or `min`, `h`, `d`. Sizes: `B`, `kB`, `MB`, `GB` are powers of 1000; `KiB`, `MiB`,
-  `GiB`, or `K`, `M`, `G`, are powers of 1024.
+- **Times and sizes.** A bare number is in the unit of its key, which the tables below give beside its type: `interval_ms = 250`.
+  Any other unit may be written out, and is converted if that is exact: `250ms`, `1.5s`, `1m30s`, `2h`; else it is refused, as
+  `250us` is for a key in milliseconds. Times: `us`, `ms`, `s`, `m` or `min`, `h`, `d`. Sizes: `B`, `kB`, `MB`, `GB` are powers of
+  1000; `KiB`, `MiB`, `GiB`, or `K`, `M`, `G`, are powers of 1024.
 - **Yes or no.** `yes`, `true`, `on`, `1`; `no`, `false`, `off`, `0`; in any letter case.
 - **Lists.** Separated by commas. A key that is repeated in one source goes on with its list; an empty value begins it anew. The
   list of a later source stands in place of the earlier one.

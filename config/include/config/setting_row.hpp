@@ -60,7 +60,7 @@ using SettingSlot = std::variant<bool*, std::int64_t*, double*, std::string*, st
                                  std::vector<std::int64_t>*, ListenSlot>;
 
 /// The struct that a section fills: the section of a row decides which one it is.
-using SettingOwner = std::variant<Settings*, PublishSettings*, DeviceSettings*>;
+using SettingOwner = std::variant<Settings*, PublishSettings*, ServiceSettings*, DeviceSettings*>;
 
 /// Whether a running gateway can take a new value, or only a new start can.
 enum class Applies : std::uint8_t { live, restart };
@@ -94,6 +94,7 @@ struct SectionRow {
 struct DefaultOwners {
     Settings settings;
     PublishSettings publish;
+    ServiceSettings services;
     DeviceSettings device;
 
     [[nodiscard]] SettingOwner of(std::string_view section) noexcept;

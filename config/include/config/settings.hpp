@@ -55,6 +55,19 @@ struct PublishSettings {
     SettingsPlace place;
     std::string endpoint;
     std::string format = "json";
+    std::string curve_secret_key_file;   // "": no encryption
+    std::string curve_clients_dir;       // "*": any client
+    std::string policy = "drop_oldest";  // for subscribers that read too slowly
+    std::int64_t backlog_bytes = 16'777'216;
+    std::int64_t backlog_age = 0;  // ms; 0: none
+    bool last_value = false;
+    std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys that are given
+};
+
+struct ServiceSettings {
+    std::string name;
+    SettingsPlace place;
+    std::string endpoint;
     std::string curve_secret_key_file;                         // "": no encryption
     std::string curve_clients_dir;                             // "*": any client
     std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys that are given
@@ -80,12 +93,16 @@ struct Settings {
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
     std::int64_t history_bytes = 1'048'576;
+    std::int64_t history_age_ms = 0;  // 0: no limit
+    std::string state_file;           // "": none
+    std::int64_t heartbeat_ms = 0;    // 0: none
     std::string log_format = "text";
     std::string log_file = "stderr";      // or a path
     std::string rest_host = "127.0.0.1";  // "": no TCP
     std::int64_t rest_port = 8'080;
     RestSettings rest;
     std::vector<PublishSettings> publish;
+    std::vector<ServiceSettings> services;
     std::vector<DeviceSettings> devices;
 };
 

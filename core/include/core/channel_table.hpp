@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace telegate {
 
@@ -26,17 +27,28 @@ struct ChannelInfo {
 /// Names and units of every channel, kept once so that a sample carries only a number.
 ///
 /// Threads: add() any, under a mutex (start-up and hot plug only); all else any, without waiting.
-/// Limits:  channels_max entries, made in blocks; entries are never removed. Beyond it add() answers nullopt and
-///          refused() counts.
-/// Failure: add() may throw std::bad_alloc; nothing else fails.
+/// Limits:  channels_max entries, made in blocks; entries are never removed. Beyond it, and when there is no memory for
+///          a channel or for what others keep of it, add() answers nullopt and refused() counts.
+/// Failure: add_room() may throw std::bad_alloc; nothing else fails.
 class ChannelTable {
   public:
+    /// Who keeps something for each channel, and makes room for it before anybody has the channel's id.
+    class Room {
+      public:
+        virtual ~Room() = default;
+        virtual void make_room(ChannelId channel, const ChannelInfo& info) = 0;  // may throw std::bad_alloc
+    };
+
     static constexpr std::size_t channels_max = 65'536;  // 64 B topics: about 16 MiB when full
 
     /// The id of `device/channel`; the existing one when the pair is known already (its unit stays).
     /// Both names must be topic parts.
     std::optional<ChannelId> add(DeviceId device_id, std::string_view device, std::string_view channel,
                                  std::string_view unit);
+
+    /// From now on each new channel has room there, and those that there are get it at once. Both wait for add().
+    void add_room(Room& room);
+    void remove_room(Room& room) noexcept;
 
     /// Any id that add() returned.
     [[nodiscard]] const ChannelInfo& at(ChannelId id) const noexcept;
@@ -54,7 +66,10 @@ class ChannelTable {
         std::array<std::atomic<bool>, block_channels> gone{};
     };
 
-    std::mutex mutex_;  // guards add()
+    void store(ChannelId id, ChannelInfo info);
+
+    std::mutex mutex_;  // guards add() and the rooms
+    std::vector<Room*> rooms_;
     std::unordered_map<std::string, ChannelId> ids_by_topic_;
     std::array<std::unique_ptr<Block>, channels_max / block_channels> blocks_;
     std::atomic<std::size_t> size_{0};  // released after the entry is complete

@@ -81,6 +81,15 @@ inline constexpr std::size_t rest_bytes_max = 64 * 1024;
 /// peers, 15 MB to 100 of them are 1.5 GB: keep messages small there, or sessions_max.
 inline constexpr std::size_t held_bytes_max = 64 * 1024 * 1024;
 
+/// A subscriber that publishing waits for, see SlowPolicy::block, may be so much further behind before it loses its
+/// oldest: what a publisher that asks before each batch may add with one.
+inline constexpr std::size_t block_bytes_more = 1024 * 1024;
+
+/// Subscribers that are left with the newest of each topic or with what they have, or are sent last values, keep memory
+/// beside the log. All segments of one publisher together take this much and twice its largest backlog; beyond that,
+/// those who keep the most give up what waits.
+inline constexpr std::size_t kept_apart_bytes_max = 64 * 1024 * 1024;
+
 /// How often the loss of a connection may cut the sending of one message before the message is given up. A peer that
 /// was restarted gets it; one that closes because it is too large does not keep all others from being sent.
 inline constexpr unsigned cuts_per_message_max = 3;

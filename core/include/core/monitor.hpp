@@ -1,5 +1,8 @@
 #pragma once
 
+#include "core/delivery.hpp"
+
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -46,11 +49,13 @@ struct PeerStatus {
     std::vector<std::string> subscriptions;  // publisher only: the first few, as sent: prefixes, any bytes
     std::size_t subscriptions_count = 0;
 
-    std::uint64_t matched = 0;  // messages meant for it
-    std::uint64_t sent = 0;     // handed to the kernel, whole
-    std::uint64_t dropped = 0;  // given up because it reads too slowly, or lost when it left
+    std::uint64_t matched = 0;                  // messages meant for it
+    std::uint64_t sent = 0;                     // handed to the kernel, whole
+    std::uint64_t dropped = 0;                  // given up because it reads too slowly, or lost when it left
+    std::array<Losses, loss_reasons> losses{};  // of these: by reason
     std::uint64_t pending = 0;
     std::size_t backlog_bytes = 0;
+    bool holds_up = false;       // publishing waits for it, see SlowPolicy::block
     std::uint64_t received = 0;  // whole messages from it
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
@@ -75,7 +80,7 @@ struct MonitorEvent {
 /// had not thrown.
 using MonitorHandler = std::function<void(const MonitorEvent&)>;
 
-/// Counts of one socket since it was made. The four below `matched` sum over all peers, those that have left included.
+/// Counts of one socket since it was made. Those from `matched` on sum over all peers, those that have left included.
 struct SocketTotals {
     std::uint64_t connections_accepted = 0;
     std::uint64_t connections_refused = 0;  // over a limit, or the event loop has no room
@@ -88,6 +93,7 @@ struct SocketTotals {
     std::uint64_t matched = 0;
     std::uint64_t sent = 0;
     std::uint64_t dropped = 0;
+    std::array<std::uint64_t, loss_reasons> lost{};  // of these: by reason
     std::uint64_t pending = 0;
     std::uint64_t received = 0;
     std::uint64_t bytes_sent = 0;

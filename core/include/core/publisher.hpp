@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/delivery.hpp"
 #include "core/endpoint.hpp"
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
@@ -46,6 +47,8 @@ struct PublisherOptions : SocketOptions {
     /// slow is divided. Each thread more may keep up to twice backlog_bytes_max of the log besides. Who publishes
     /// without has_room() may be faster than the threads: then fast subscribers lose messages too.
     std::size_t io_threads = 1;
+    /// Who hears of each message that a subscriber loses, and has subscribers told. Needs io_threads 1.
+    LossHooks loss_hooks = {};
 };
 
 /// The same for those of a publisher.
@@ -56,7 +59,8 @@ const PublisherOptions& check_options(const PublisherOptions& options);
 ///
 /// Threads: the reactor's, or any while nobody turns the reactor. With io_threads it has others of its own, which call
 ///          nobody: events come on the reactor's, a little later.
-/// Limits:  see limits.hpp and the options; a subscriber over its backlog loses its oldest whole messages, counted.
+/// Limits:  see limits.hpp and the options; a subscriber over its backlog loses its oldest whole messages, or what
+///          set_delivery() says, counted by reason.
 /// Failure: bind() throws std::system_error; a peer that breaks the protocol or goes away ends its own session only.
 ///          bind() and connect() throw std::logic_error after close().
 class Publisher {
@@ -79,6 +83,11 @@ class Publisher {
     /// Subscribers stay. What is in its handshake there is closed, since that began under the other rules, and may come
     /// again; with io_threads one may finish it a little later, before the next subscribers(). Whether it was bound.
     bool set_security(const Endpoint& endpoint, Security security);
+    /// How who comes in at the endpoint as bound, now and from now on, is treated when it reads slowly; until then as
+    /// the options say, by drop_oldest. In place of backlog_bytes_max of the options, and may be more. A subscriber
+    /// that loses its newest goes on with that until it has read what waits. unbind() forgets it for who comes later.
+    /// Throws std::invalid_argument that names what is not allowed, and with io_threads for anything but the defaults.
+    void set_delivery(const Endpoint& endpoint, const Delivery& delivery);
     /// Throws std::system_error for an endpoint that can never be connected; otherwise tries until disconnect().
     void connect(const Endpoint& endpoint);
     /// Stops listening at the endpoint as bound; its subscribers stay. Whether it was bound.
@@ -105,6 +114,17 @@ class Publisher {
     /// without a subscriber losing one. While not, turn the reactor, which also flushes what was committed: a publisher
     /// that always asks loses nothing, and is as fast as its slowest subscriber. Cheap enough to ask for each message.
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
+
+    /// Whether a subscriber with SlowPolicy::block has no room for two segments more. What is published all the same is
+    /// given up to limits::block_bytes_more more room, then the subscriber loses its oldest. Costs next to nothing
+    /// where there are none with that policy.
+    [[nodiscard]] bool must_wait();
+    /// Called on the reactor's thread when must_wait() was true and is not any more.
+    void set_on_room(std::function<void()> on_room);
+    /// One message for one subscriber, by PeerStatus::id, behind what it has got, whatever it has subscribed to. On its
+    /// way at the end of this turn. False when it is over its limit, which is counted as slow and not told to the
+    /// hooks, or there is none. Throws std::invalid_argument with io_threads.
+    bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload);
 
     /// Publishes the payload with its topic; copies it once. On its way at the end of this turn of the loop, or sooner.
     /// Throws std::length_error for a message of 4 GiB or more, and publishes nothing.

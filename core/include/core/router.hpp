@@ -47,6 +47,15 @@ class Router {
     Router& operator=(const Router&) = delete;
 
     Endpoint bind(const Endpoint& endpoint);
+    /// As Publisher's of the same names.
+    Endpoint bind(const Endpoint& endpoint, Security security);
+    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, Security security);
+    bool set_security(const Endpoint& endpoint, Security security);
+    /// Closes the peers that have come in at the endpoint as bound: each may take what is pending, and is cut after
+    /// `grace`, or up to a second later.
+    void close_peers(const Endpoint& endpoint, std::chrono::milliseconds grace);
+    /// Closes one connection, by PeerStatus::id. Whether there was one. `why` is for the monitor.
+    bool close_peer(std::uint64_t id, std::string_view why);
     void connect(const Endpoint& endpoint) { connect(endpoint, {}); }
     /// The peer at `endpoint` is known as `alias` here, from now on, whatever identity it tells; messages may be sent
     /// to it before it is reached. Throws std::invalid_argument for an alias that is no identity or is in use.
@@ -60,6 +69,15 @@ class Router {
     [[nodiscard]] SendStatus send(std::string_view peer, std::initializer_list<std::string_view> frames);
     /// Hands everything sent to the sockets, instead of at the end of the turn.
     void flush();
+
+    /// Gives out nothing more of this peer, and reads nothing more from it, until resume(): for who cannot answer it.
+    /// It ends with the connection, and when another one takes the identity over. Nothing for an unknown peer.
+    void pause(std::string_view peer);
+    void resume(std::string_view peer);
+    /// Whether somebody of this identity is connected.
+    [[nodiscard]] bool knows(std::string_view peer) const;
+    /// What waits for all peers together; looks at each.
+    [[nodiscard]] std::size_t backlog_bytes() const;
 
     /// As Subscriber's. Peers take turns.
     [[nodiscard]] bool receive(MessageBatch& batch);

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -56,6 +57,45 @@ TEST_CASE("entries stay where they are while the table grows", "[core][channel]"
     }
     CHECK(&table.at(ChannelId{0}) == &first);
     CHECK(first.topic == "host/first");
+}
+
+namespace {
+
+/// Has no memory for one channel.
+struct ShortOfMemory final : ChannelTable::Room {
+    void make_room(ChannelId channel, const ChannelInfo& info) override {
+        if (info.channel == "much") {
+            throw std::bad_alloc();
+        }
+        made.push_back(channel);
+    }
+    std::vector<ChannelId> made;
+};
+
+}  // namespace
+
+TEST_CASE("a channel that nobody has room for is refused and counted, and the next one is not", "[core][channel]") {
+    ChannelTable table;
+    ShortOfMemory room;
+    table.add_room(room);
+    const auto first = table.add(host, "host", "first", "");
+    CHECK_FALSE(table.add(host, "host", "much", ""));
+    CHECK(table.refused() == 1);
+    CHECK(table.size() == 1);
+    const auto second = table.add(host, "host", "second", "");
+    CHECK(room.made == std::vector{first.value(), second.value()});
+    CHECK(table.at(*second).channel == "second");
+    table.remove_room(room);
+    CHECK(table.add(host, "host", "much", ""));
+}
+
+TEST_CASE("who comes later gets room for the channels that there are", "[core][channel]") {
+    ChannelTable table;
+    const auto first = table.add(host, "host", "first", "");
+    ShortOfMemory room;
+    table.add_room(room);
+    CHECK(room.made == std::vector{first.value()});
+    table.remove_room(room);
 }
 
 TEST_CASE("a full table refuses new channels, counts them and still knows the old ones", "[core][channel]") {

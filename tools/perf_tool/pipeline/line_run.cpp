@@ -5,6 +5,8 @@
 #include "log.hpp"
 #include "plan.hpp"
 #include "receiver.hpp"
+#include "stalled_peer.hpp"
+#include "thread_figures.hpp"
 #include "transport/patience.hpp"
 
 #include <algorithm>
@@ -25,7 +27,8 @@ constexpr const char* receiver_name = "perf-sub";
 std::string settings_text(const LineWork& work) {
     const std::string format = work.format == "json" ? "" : "format = " + work.format + "\n";  // json is the default
     return "log_level = off\nqueue_size = " + std::to_string(work.queue_size) + "\n[queue]\npolicy = " + work.policy +
-           "\n[rest]\nlisten = 127.0.0.1:0\n[publish \"pipeline\"]\nendpoint = tcp://127.0.0.1:0\n" + format;
+           "\n[rest]\nlisten = 127.0.0.1:0\n[publish \"pipeline\"]\nendpoint = tcp://127.0.0.1:0\npolicy = " +
+           work.slow_policy + "\n" + format;
 }
 
 /// The ticks that a run takes, and as many again for a machine that is too slow for it.
@@ -33,6 +36,11 @@ std::size_t ticks_of(const LineWork& work) {
     const double nominal = static_cast<double>(work.samples) / static_cast<double>(work.rate) *
                            (static_cast<double>(second.count()) / static_cast<double>(tick_of(work).count()));
     return static_cast<std::size_t>(2 * nominal) + 1'000;
+}
+
+double resident_mib() {
+    constexpr double kib_in_mib = 1'024;
+    return static_cast<double>(number_after(text_of("/proc/self/status"), "VmRSS").value_or(0)) / kib_in_mib;
 }
 
 class Line {
@@ -58,17 +66,29 @@ class Line {
                                                            work.channels, receiver_name + std::to_string(index)},
                                            times_));
         }
+        for (std::size_t index = 0; index < work.stalled; ++index) {
+            stalled_.push_back(std::make_unique<StalledPeer>(gateway_->endpoints().front()));
+        }
     }
 
     LineResult run() {
-        wait_until("subscription", [this] { return status().publisher.subscriptions == receivers_.size(); });
+        wait_until("subscription", [this] {
+            for (const auto& peer : stalled_) {
+                peer->come_in();
+            }
+            return status().publisher.subscriptions == receivers_.size() + stalled_.size();
+        });
+        const double memory = resident_mib();
         const std::vector<ThreadFigures> before = threads_of(0);
         if (!gateway_->command(load_device, DeviceCommand::start)) {
             throw std::runtime_error("the sampling thread did not answer");
         }
         watch_until_still();
         const std::vector<ThreadFigures> after = threads_of(0);
+        const double memory_more = resident_mib() - memory;
+        stalled_.clear();
         LineResult result = settle();
+        result.memory_more_mib = memory_more;
         result.sampling = since(before, after, "tg-sample");
         result.io = since(before, after, "tg-io");
         result.receiving = since(before, after, receiver_name);
@@ -91,6 +111,15 @@ class Line {
             return std::move(*snapshot);
         }
         throw std::runtime_error("the io thread did not answer");
+    }
+
+    /// Of the subscribers that are there.
+    [[nodiscard]] static std::uint64_t sum_of(const StatusSnapshot& status, std::uint64_t PeerStatus::*count) {
+        std::uint64_t sum = 0;
+        for (const SubscriberStatus& subscriber : status.subscribers) {
+            sum += subscriber.*count;
+        }
+        return sum;
     }
 
     [[nodiscard]] std::uint64_t received() const {
@@ -125,7 +154,8 @@ class Line {
         StatusSnapshot last;
         wait_until("end of the queue and of the backlogs", [&] {
             last = status();
-            return last.books.front().queued == 0 && last.publisher.pending == 0 && messages() == last.publisher.sent;
+            return last.books.front().queued == 0 && last.subscribers.size() == receivers_.size() &&
+                   last.publisher.pending == 0 && messages() == sum_of(last, &SubscriberStatus::sent);
         });
         for (const auto& receiver : receivers_) {
             receiver->stop();
@@ -136,7 +166,8 @@ class Line {
         result.received = received();
         result.messages = messages();
         result.lost_at_queue = books.dropped_total();
-        result.lost_at_backlogs = last.publisher.dropped;
+        result.lost_at_backlogs = sum_of(last, &SubscriberStatus::dropped);
+        result.lost_to_stalled = last.publisher.dropped - result.lost_at_backlogs;
         result.queue_high_water = last.queue_high_water;
         check(result, books.balanced() && books.published + books.dropped_total() == books.sampled);
         add_times(result);
@@ -195,6 +226,7 @@ class Line {
     const Settings settings_;
     std::unique_ptr<Gateway> gateway_;
     std::vector<std::unique_ptr<Receiver>> receivers_;  // gone before the gateway
+    std::vector<std::unique_ptr<StalledPeer>> stalled_;
 };
 
 }  // namespace

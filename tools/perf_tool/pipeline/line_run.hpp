@@ -16,9 +16,11 @@ struct LineWork {
     std::uint64_t samples = 0;     // in all
     std::size_t channels = 10;
     std::size_t subscribers = 1;
+    std::size_t stalled = 0;  // subscribers more, of everything, that never read
     std::string format = "json";
     std::size_t queue_size = 65'536;
-    std::string policy = "drop_oldest";
+    std::string policy = "drop_oldest";       // of the queue
+    std::string slow_policy = "drop_oldest";  // of the endpoint
     std::chrono::nanoseconds tick_min = std::chrono::milliseconds(1);
 };
 
@@ -28,7 +30,9 @@ struct LineResult {
     std::uint64_t received = 0;  // by all subscribers together
     std::uint64_t messages = 0;  // the same
     std::uint64_t lost_at_queue = 0;
-    std::uint64_t lost_at_backlogs = 0;  // messages, of all subscribers together
+    std::uint64_t lost_at_backlogs = 0;  // messages, of all subscribers together, but for the stalled
+    std::uint64_t lost_to_stalled = 0;   // messages that the stalled had lost when they left
+    double memory_more_mib = 0;          // of this process, from before the first sample to the last reception
     std::size_t queue_high_water = 0;
     double offering_seconds = 0;  // from the first capture to the last
     double seconds = 0;           // from the first capture to the last reception

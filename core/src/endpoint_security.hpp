@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/curve.hpp"
+#include "core/endpoint.hpp"
+
+#include <memory>
+
+namespace telegate {
+
+/// For PeerTable::bind(). Throws std::invalid_argument for CURVE over inproc. Threads: any.
+[[nodiscard]] std::shared_ptr<const Security> security_of(const Endpoint& endpoint, Security security);
+
+}  // namespace telegate

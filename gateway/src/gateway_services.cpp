@@ -1,0 +1,41 @@
+#include "gateway.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+// What the services are made of, and what they find after a restart.
+
+namespace telegate {
+
+ServicesParts Gateway::services_parts() {
+    return {.reactor = reactor_,
+            .channels = channels_,
+            .ledger = ledger_,
+            .history = history_,
+            .pump = pump_,
+            .past = state_file_,
+            .status = [this] { return rest_.status_body(); },
+            .monitor =
+                [this](const MonitorEvent& event) {
+                    endpoint_trouble_.note(event);
+                    peer_log_.note_trouble(event, "service client");
+                }};
+}
+
+/// Nothing more can be sampled, published or dropped.
+void Gateway::end_epoch() {
+    std::map<std::string, std::uint64_t, std::less<>> last_seqs;
+    for (std::size_t i = 0; state_file_.is_kept() && i < channels_.size(); ++i) {
+        const auto id = static_cast<ChannelId>(i);
+        const std::uint64_t last = std::max(pump_.last_seq(id), ledger_.drops_of(id).last_seq);
+        if (last > 0) {
+            last_seqs.emplace(channels_.at(id).topic, last);
+        }
+    }
+    state_file_.end(std::move(last_seqs));
+}
+
+}  // namespace telegate

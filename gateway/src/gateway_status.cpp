@@ -1,0 +1,92 @@
+#include "gateway.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// What the gateway tells of itself: one look at every part, on the io thread.
+
+namespace telegate {
+
+StatusSnapshot Gateway::take_snapshot() const {
+    StatusSnapshot snapshot;
+    snapshot.state = state_;
+    snapshot.epoch_ms = epoch_ms_;
+    snapshot.time_utc_ns = clock_.utc_now_ns();
+    snapshot.uptime = clock_.mono_now() - started_at_;
+    snapshot.queue_capacity = queue_.capacity();
+    snapshot.queue_high_water = queue_.high_water();
+    snapshot.queue_policy = queue_.policy();
+    snapshot.sampling_schedule = sampling_thread_.schedule().in_force;
+    snapshot.config = live_settings_.status();
+    take_books(snapshot);
+    take_transport(snapshot);
+    snapshot.rest_endpoint = rest_url();
+    snapshot.services = services_.status();
+    take_channels(snapshot);
+    return snapshot;
+}
+
+void Gateway::take_transport(StatusSnapshot& snapshot) const {
+    for (const FormatEndpoint& bound : publishers_.endpoints()) {
+        EndpointStatus& endpoint = snapshot.endpoints.emplace_back();
+        endpoint.endpoint = to_string(bound.endpoint);
+        endpoint.format = bound.format;
+        endpoint.curve_key = bound.curve ? to_z85(bound.curve->keys.public_key) : "";
+        endpoint.delivery = bound.delivery;
+        endpoint.last_value = bound.last_value;
+        if (bound.curve && bound.curve->clients) {
+            endpoint.clients = bound.curve->clients->size();
+        }
+    }
+    snapshot.subscribers = publishers_.subscribers();
+    for (SubscriberStatus& subscriber : snapshot.subscribers) {
+        slow_gaps_.show(subscriber);
+    }
+    snapshot.subscribers_revoked = publishers_.revoked();
+    snapshot.subscribers_gapped = slow_gaps_.closed();
+    snapshot.publisher = publishers_.totals();
+    snapshot.formats = publishers_.totals_by_format();
+}
+
+void Gateway::take_channels(StatusSnapshot& snapshot) const {
+    TelemetrySample none{};
+    none.quality = Quality::bad;
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        const auto id = static_cast<ChannelId>(i);
+        const TelemetrySample* last = pump_.last(id);
+        if (last != nullptr || (ledger_.drops_of(id).count > 0 && channels_.is_current(id))) {
+            const ChannelInfo& info = channels_.at(id);
+            snapshot.channels.push_back(
+                {info.topic, info.unit, last != nullptr ? *last : none, ledger_.books_of(id).drops});
+        }
+    }
+    snapshot.channels_refused = channels_.refused();
+}
+
+void Gateway::take_books(StatusSnapshot& snapshot) const {
+    // The pump stands still here, so the queue can only grow between the two looks at it, and what the books call
+    // queued is in it or in the sampler's hand: one batch, and the oldest items that it is making room with.
+    constexpr std::size_t in_hand_max = SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max;
+    const std::size_t before = queue_.size();
+    // What was in the queue by then is of one of these, and so is what is added to it, but for a device's first
+    // samples.
+    const std::vector<DeviceId> devices = sampler_.devices();
+    const std::vector<Books> all = ledger_.cut(sampler_.names());
+    snapshot.queue_depth = queue_.size();
+    std::uint64_t queued = 0;
+    for (const Books& books : all) {
+        queued += books.queued;
+        snapshot.books_removed += books;
+    }
+    for (const DeviceId id : devices) {
+        snapshot.devices.push_back(sampler_.status(id));
+        snapshot.books.push_back(all[to_index(id)]);
+        snapshot.books_removed -= snapshot.books.back();
+    }
+    snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
+    snapshot.channels_agree = ledger_.channels_agree(all.size());
+    snapshot.notices = pump_.notices().totals();
+}
+
+}  // namespace telegate

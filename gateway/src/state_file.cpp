@@ -1,0 +1,134 @@
+#include "state_file.hpp"
+
+#include "config/load.hpp"
+#include "log_value.hpp"
+#include "setting_failure.hpp"
+#include "whole_file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace telegate {
+namespace {
+
+constexpr const char* setting = "[gateway] state_file";
+
+bool is_there(const std::string& path) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0;
+}
+
+/// Where a broken file goes: a name that is not in use, or the last one, for which the one before it gives way.
+std::string name_aside(const std::string& path) {
+    std::string aside = path + ".broken";
+    for (std::size_t i = 2; i <= StateFile::broken_max && is_there(aside); ++i) {
+        aside = path + ".broken" + std::to_string(i);
+    }
+    return aside;
+}
+
+}  // namespace
+
+StateFile::StateFile(const std::string& path, Log& log)
+    : path_(path.empty() ? path : get_for(setting, path, [&] { return link_target(path); })), log_(log) {
+    if (is_kept()) {
+        lock();
+        read();
+    }
+}
+
+std::int64_t StateFile::choose_epoch(std::int64_t now_ms) const {
+    if (epochs_.empty() || epochs_.back().epoch_ms < now_ms) {
+        return now_ms;
+    }
+    const std::int64_t last = epochs_.back().epoch_ms;
+    log_.warn(
+        "state file has an epoch that is not before now, so this one is put behind it: is the clock wrong? file=" +
+        log_value(path_) + " last_epoch=" + std::to_string(last) + " now=" + std::to_string(now_ms) +
+        " epoch=" + std::to_string(last + 1));
+    return last + 1;
+}
+
+void StateFile::begin(std::int64_t epoch_ms) {
+    if (is_kept()) {
+        if (epochs_.size() == past_epochs_max) {
+            epochs_.erase(epochs_.begin());
+        }
+        epochs_.push_back({.epoch_ms = epoch_ms});
+        has_begun_ = true;
+        write();
+    }
+}
+
+void StateFile::end(std::map<std::string, std::uint64_t, std::less<>> last_seqs) {
+    if (has_begun_) {
+        epochs_.back().has_ended = true;
+        epochs_.back().last_seqs = std::move(last_seqs);
+        write();
+    }
+}
+
+const PastEpoch* StateFile::find(std::int64_t epoch_ms) const noexcept {
+    const auto found = std::find_if(epochs_.begin(), epochs_.end(),
+                                    [&](const PastEpoch& epoch) { return epoch.epoch_ms == epoch_ms; });
+    return found == epochs_.end() ? nullptr : &*found;
+}
+
+/// Two gateways on one file would each undo what the other one wrote.
+void StateFile::lock() {
+    try {
+        lock_ = FileLock(path_);
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::device_or_resource_busy) {
+            throw SettingsError(
+                {{.file = "",
+                  .key = setting,
+                  .what = path_ + " is in use by another gateway, allowed: a file of its own for each"}});
+        }
+        log_.error("state file not locked file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+    }
+}
+
+void StateFile::read() {
+    std::variant<std::vector<PastEpoch>, std::string> result;
+    try {
+        result = read_past_epochs(read_whole_file(path_, state_bytes_max));
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::no_such_file_or_directory) {
+            return;
+        }
+        if (error.code() != std::errc::file_too_large && error.code() != std::errc::invalid_argument) {
+            throw SettingFailure(error, setting, path_);  // it may be a good one
+        }
+        return set_aside("cannot be read: " + error.code().message());
+    }
+    if (const auto* const fault = std::get_if<std::string>(&result)) {
+        return set_aside(*fault);
+    }
+    epochs_ = std::get<std::vector<PastEpoch>>(std::move(result));
+}
+
+void StateFile::set_aside(const std::string& why) {
+    const std::string aside = name_aside(path_);
+    const bool is_replaced = is_there(aside);
+    std::string line = "state file not used file=" + log_value(path_) + " why=" + log_quoted(why);
+    if (std::rename(path_.c_str(), aside.c_str()) == 0) {
+        line += " set_aside=" + log_value(aside) + (is_replaced ? " replaced=true" : "");
+    }
+    log_.error(line);
+}
+
+void StateFile::write() {
+    try {
+        replace_whole_file(path_, past_epochs_text(epochs_));
+    } catch (const std::system_error& error) {
+        log_.error("state file not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "file_lock.hpp"
+#include "log.hpp"
+#include "past_epochs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// The file of the last epochs and of the last sequence number that each channel had in them, so that who comes after a
+/// restart can be told what is missing. While the gateway runs its epoch stands there as not ended.
+///
+/// Threads: the main one; find() any between begin() and end().
+/// Limits:  past_epochs_max epochs of past_channels_max channels; a file of state_bytes_max; broken_max broken ones
+///          beside it.
+/// Failure: the constructor throws SettingsError when another gateway has the file, and SettingFailure when it is there
+///          and cannot be read. Nothing else keeps a gateway from running: it is logged. A broken file is set aside,
+///          with `.broken` behind its name, or `.broken2` and so on. The file is replaced as a whole, so that it is
+///          always an old or a new one; a symbolic link to it stays.
+class StateFile {
+  public:
+    static constexpr std::size_t broken_max = 8;
+
+    /// Reads it. `path` "": there is none.
+    StateFile(const std::string& path, Log& log);
+
+    /// For a start at this time: behind all epochs that are known, so that none is taken for another one, whatever the
+    /// clock says. Says so when that is not the time itself.
+    [[nodiscard]] std::int64_t choose_epoch(std::int64_t now_ms) const;
+    /// Writes that this one has begun, which is behind all others.
+    void begin(std::int64_t epoch_ms);
+    /// It has ended in order; these are its last numbers.
+    void end(std::map<std::string, std::uint64_t, std::less<>> last_seqs);
+
+    /// This epoch or one before it; null when it is not known.
+    [[nodiscard]] const PastEpoch* find(std::int64_t epoch_ms) const noexcept;
+    [[nodiscard]] bool is_kept() const noexcept { return !path_.empty(); }
+
+  private:
+    void lock();
+    void read();
+    void set_aside(const std::string& why);
+    void write();
+
+    const std::string path_;  // of the file itself, no link
+    Log& log_;
+    FileLock lock_;
+    std::vector<PastEpoch> epochs_;  // oldest first
+    bool has_begun_ = false;         // the last of these is this one
+};
+
+}  // namespace telegate

@@ -1,0 +1,165 @@
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+
+#include <zmq.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+/// A stock SUB socket that takes little ahead, so that it stalls when nobody reads from it.
+class StallingSubscriber {
+  public:
+    StallingSubscriber(const std::string& endpoint, const std::string& prefix)
+        : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_SUB)) {
+        set(ZMQ_RCVHWM, 1);
+        set(ZMQ_RCVBUF, 4096);
+        set(ZMQ_LINGER, 0);
+        zmq_setsockopt(socket_, ZMQ_SUBSCRIBE, prefix.data(), prefix.size());
+        REQUIRE(zmq_connect(socket_, endpoint.c_str()) == 0);
+    }
+    ~StallingSubscriber() {
+        zmq_close(socket_);
+        zmq_ctx_term(context_);
+    }
+    StallingSubscriber(const StallingSubscriber&) = delete;
+    StallingSubscriber& operator=(const StallingSubscriber&) = delete;
+
+    std::optional<std::pair<std::string, std::string>> receive(int wait_ms) {
+        set(ZMQ_RCVTIMEO, wait_ms);
+        auto topic = receive_frame();
+        return topic ? std::optional(std::pair(*topic, receive_frame().value())) : std::nullopt;
+    }
+
+  private:
+    void set(int option, int value) { zmq_setsockopt(socket_, option, &value, sizeof value); }
+    std::optional<std::string> receive_frame() {
+        zmq_msg_t message;
+        zmq_msg_init(&message);
+        std::optional<std::string> result;
+        if (zmq_msg_recv(&message, socket_, 0) >= 0) {
+            result.emplace(static_cast<const char*>(zmq_msg_data(&message)), zmq_msg_size(&message));
+        }
+        zmq_msg_close(&message);
+        return result;
+    }
+
+    void* context_;
+    void* socket_;
+};
+
+/// Takes one message after the other and knows the next seq of each channel. What is not told, or told twice, shows at
+/// once.
+struct InOrder {
+    void take(const std::string& topic, const std::string& payload) {
+        const auto json = nlohmann::json::parse(payload);
+        const bool is_gap = topic.ends_with("$gap");
+        const std::string channel = is_gap ? topic.substr(0, topic.size() - 4) : topic;
+        const auto first = json.at(is_gap ? "first_seq" : "seq").get<std::uint64_t>();
+        const auto last = json.at(is_gap ? "last_seq" : "seq").get<std::uint64_t>();
+        const auto [known, is_new] = next.try_emplace(channel, first);
+        CAPTURE(topic, payload);
+        REQUIRE(known->second == first);
+        REQUIRE(last >= first);
+        known->second = last + 1;
+        gaps += is_gap ? 1U : 0U;
+        missed += is_gap ? last - first + 1 : 0;
+        samples += is_gap ? 0U : 1U;
+        if (is_gap) {
+            REQUIRE(json.at("reason") == "slow");
+        }
+    }
+
+    std::map<std::string, std::uint64_t> next;
+    std::uint64_t gaps = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t samples = 0;
+};
+
+std::uint64_t lost(const StatusSnapshot& status, LossReason reason) {
+    return status.subscribers.empty() ? 0 : status.subscribers.front().losses[static_cast<std::size_t>(reason)].count;
+}
+
+}  // namespace
+
+TEST_CASE("a stalled libzmq subscriber is told exactly which samples it has not got", "[interop][gateway][slow]") {
+    const std::string policy = GENERATE("drop_oldest", "drop_newest");
+    GatewayFixture g(
+        "queue_size = 100000\n[rest]\nlisten = 127.0.0.1:0\n"
+        "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nbacklog_bytes = 65536\npolicy = " +
+        policy + "\n[device \"sim\"]\ndriver = simulated\ninterval_us = 200\n");
+    StallingSubscriber subscriber(g.endpoint(), "sim/");
+    REQUIRE(g.wait_for([](const StatusSnapshot& status) { return lost(status, LossReason::slow) > 2'000; }));
+    InOrder reader;
+    for (int i = 0; i < 30'000; ++i) {  // some while it goes on
+        if (const auto message = subscriber.receive(1'000)) {
+            reader.take(message->first, message->second);
+        }
+    }
+    REQUIRE(g.gateway->command("sim", DeviceCommand::stop));
+    while (const auto message = subscriber.receive(500)) {
+        reader.take(message->first, message->second);
+    }
+    const StatusSnapshot status = g.status();
+    CHECK(reader.gaps > 0);
+    CHECK(reader.missed == lost(status, LossReason::slow));
+    CHECK(reader.samples + reader.gaps == status.subscribers.front().sent);
+    for (const ChannelStatus& channel : status.channels) {
+        CAPTURE(channel.topic);
+        CHECK(reader.next.at(channel.topic) == channel.last.seq + 1);
+    }
+    const auto& [first, last] = status.subscribers.front().lost[static_cast<std::size_t>(LossReason::slow)];
+    CHECK(first.topic.starts_with("sim/"));
+    CHECK(first.seq > 0);
+    CHECK(last.seq >= first.seq);
+}
+
+TEST_CASE("a new libzmq subscription gets last values first, and then no sample twice and none left out",
+          "[interop][gateway][slow]") {
+    GatewayFixture g(
+        "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nlast_value = yes\n"
+        "[device \"sim\"]\ndriver = simulated\ninterval_us = 500\n[device \"slow\"]\ndriver = simulated\n"
+        "interval_ms = 3600000\n");
+    REQUIRE(g.wait_for([](const StatusSnapshot& status) { return status.channels.size() == 12; }));
+    for (int round = 0; round < 5; ++round) {
+        StallingSubscriber subscriber(g.endpoint(), "");
+        InOrder reader;
+        for (int i = 0; i < 500; ++i) {
+            const auto message = subscriber.receive(5'000);
+            REQUIRE(message);
+            reader.take(message->first, message->second);
+        }
+        CHECK(reader.next.size() == 12);  // those of the slow device too, which has been silent since
+        CHECK(reader.gaps == 0);
+    }
+}
+
+TEST_CASE("a subscriber that blocks holds up publishing, not the gateway, and loses nothing",
+          "[interop][gateway][slow]") {
+    GatewayFixture g(
+        "queue_size = 1000\n[rest]\nlisten = 127.0.0.1:0\n"
+        "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nbacklog_bytes = 65536\npolicy = block\n"
+        "[device \"sim\"]\ndriver = simulated\ninterval_us = 200\n");
+    StallingSubscriber subscriber(g.endpoint(), "sim/");
+    REQUIRE(g.wait_for([](const StatusSnapshot& status) {
+        return !status.subscribers.empty() && status.subscribers.front().holds_up &&
+               status.books.front().dropped[static_cast<std::size_t>(DropReason::queue_overflow)] > 0;
+    }));
+    CHECK(g.gateway->health().checks.at(2).good);  // the pump is not taken for one that hangs
+    std::uint64_t got = 0;
+    while (got < 30'000 && subscriber.receive(1'000)) {
+        ++got;
+    }
+    CHECK(got == 30'000);
+    CHECK(g.status().subscribers.front().dropped == 0);
+    REQUIRE(g.wait_for([](const StatusSnapshot& status) { return status.subscribers.front().holds_up; }));
+    CHECK(g.stop());
+}

@@ -1,0 +1,403 @@
+"""The services as their users meet them: gateway_app, and stock REQ and DEALER sockets of pyzmq.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+"""
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import unittest
+
+from services_peer import APP, CHECK_MEMORY, DEADLINE_S, SOURCE, Asker, Gateway, check, eventually, zmq
+
+SETTINGS = """sampling_interval_ms = 5
+queue_size = QUEUE
+state_file = {folder}/state.json
+[rest]
+listen = 127.0.0.1:0
+[publish "ipc"]
+endpoint = ipc://{folder}/pub.ipc
+[services "tcp"]
+endpoint = tcp://127.0.0.1:0
+[services "ipc"]
+endpoint = ipc://{folder}/services.ipc
+[device "simulated"]
+driver = simulated
+waveforms = sine, counter
+"""
+COUNTER, SINE = "simulated/counter", "simulated/sine"
+
+
+def settings(queue=4096, more=""):
+    return SETTINGS.replace("QUEUE", str(queue)) + more
+
+
+def seqs(samples):
+    return [sample["seq"] for sample in samples]
+
+
+class ServicesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gateway = Gateway(settings())
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.gateway.close()
+
+    def setUp(self):
+        self.asker = Asker(self.gateway.services[0])
+        self.addCleanup(self.asker.close)
+
+    def published(self, count):
+        """Waits until so many samples of the counter are published; the position then."""
+        def is_there():
+            samples = self.asker.ask("snapshot", prefix=COUNTER)["samples"]
+            return samples and samples[0]["seq"] >= count
+        self.assertTrue(eventually(is_there))
+        return self.asker.ask("ping")["position"]
+
+    def test_req_and_dealer_are_answered_over_tcp_and_ipc_with_their_id(self):
+        for endpoint in self.gateway.services:
+            for kind in (zmq.REQ, zmq.DEALER):
+                asker = Asker(endpoint, kind)
+                self.assertEqual(asker.ask("ping", id="seven")["id"], "seven")
+                self.assertEqual(asker.ask("ping", id=-7)["id"], -7)
+                self.assertNotIn("id", asker.ask("ping"))
+                asker.close()
+
+    def test_frames_in_front_of_the_request_come_back(self):
+        self.asker.socket.send_multipart([b"a", b"broker", b"", b'{"service":"ping"}'])
+        answer = self.asker.socket.recv_multipart()
+        self.assertEqual(answer[:3], [b"a", b"broker", b""])
+        self.assertEqual(len(answer), 4)
+
+    def test_a_request_of_two_frames_is_told_so(self):
+        self.asker.socket.send_multipart([b"a", b"b"])
+        self.assertEqual(self.asker.receive()["error"]["code"], "bad_request")
+
+    def test_the_catalog_comes_in_order_and_in_pages(self):
+        self.published(1)
+        whole = self.asker.ask("catalog")
+        self.assertEqual([each["topic"] for each in whole["channels"]], [COUNTER, SINE])
+        self.assertTrue(whole["end"])
+        first = self.asker.ask("catalog", limit=1)
+        self.assertEqual(([each["topic"] for each in first["channels"]], first["end"]), ([COUNTER], False))
+        second = self.asker.ask("catalog", limit=1, after=COUNTER)
+        self.assertEqual(([each["topic"] for each in second["channels"]], second["end"]), ([SINE], True))
+        self.assertEqual(self.asker.ask("catalog", prefix="nobody")["channels"], [])
+
+    def test_a_snapshot_has_the_last_sample_of_each_channel_at_its_position(self):
+        self.published(10)
+        snapshot = self.asker.ask("snapshot")
+        replay = self.asker.ask("replay", position=snapshot["position"] - 2)
+        self.assertCountEqual(snapshot["samples"], replay["samples"][:2])
+
+    def test_a_replay_goes_on_where_it_has_ended_until_the_end(self):
+        end = self.published(50)
+        samples, position, answer = [], 0, {"end": False}
+        while not answer["end"]:
+            answer = self.asker.ask("replay", prefix=COUNTER, position=position, limit=7)
+            self.assertLessEqual(len(answer["samples"]), 7)
+            samples += answer["samples"]
+            position = answer["position"]
+        self.assertGreaterEqual(position, end)
+        self.assertEqual(seqs(samples), list(range(1, len(samples) + 1)))
+        self.assertGreaterEqual(len(samples), 50)
+
+    def test_a_replay_since_a_time_begins_with_its_first_sample(self):
+        self.published(20)
+        known = self.asker.ask("replay", position=0, prefix=COUNTER, limit=20)["samples"][9]
+        since = self.asker.ask("replay", since=known["time"], prefix=COUNTER, limit=1)
+        self.assertEqual(since["samples"], [known])
+        self.assertEqual(seqs(self.asker.ask("replay", since="1h", prefix=COUNTER, limit=1)["samples"]), [1])
+        self.assertEqual(self.asker.ask("replay", since="2100-01-01T00:00:00Z")["samples"], [])
+
+    def test_holes_are_filled_and_what_is_not_published_yet_is_nowhere(self):
+        self.published(30)
+        answer = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 3, "last_seq": 5},
+                                                 {"topic": SINE, "first_seq": 20, "last_seq": 20},
+                                                 {"topic": SINE, "first_seq": 10 ** 9},
+                                                 {"topic": "no/body", "first_seq": 1, "last_seq": 9}])
+        self.assertEqual([(each["channel"], each["seq"]) for each in answer["samples"]],
+                         [("counter", 3), ("counter", 4), ("counter", 5), ("sine", 20)])
+        self.assertEqual((answer["gone"], answer["left"], answer["end"]), ([], [], True))
+
+    def test_a_limit_leaves_holes_that_are_asked_for_again_with_any_hint(self):
+        end = self.published(30)
+        for hint in (0, 1, 15, end, 10 ** 12):
+            found, holes = [], [{"topic": COUNTER, "first_seq": 2, "last_seq": 12}, {"topic": COUNTER, "first_seq": 20, "last_seq": 21}]
+            while holes:
+                answer = self.asker.ask("replay", holes=holes, limit=5, position=hint)
+                self.assertEqual((answer["gone"], answer["end"]), ([], answer["left"] == []))
+                found += seqs(answer["samples"])
+                holes, hint = answer["left"], answer["position"]
+            self.assertEqual(found, list(range(2, 13)) + [20, 21])
+
+    def test_the_status_is_that_of_rest(self):
+        status = self.asker.ask("status")["status"]
+        self.assertEqual(status["name"], "telegate")
+        self.assertGreaterEqual(status["services"]["peers"], 1)
+        self.assertEqual(status["services"]["endpoints"], self.gateway.services)
+
+    def test_each_fault_is_told_with_its_place(self):
+        hole = {"topic": COUNTER, "first_seq": 1}
+        for request, wanted in (
+                (b"", ("bad_request", None)), (b"{", ("bad_request", None)), (b"[]", ("bad_request", None)),
+                (b"\xff", ("bad_request", None)), (b"[" * 60000, ("bad_request", None)),
+                (b'{"service":"ping","service":"ping"}', ("bad_request", None)),
+                (b'{"service":"ping"}\0', ("bad_request", None)),
+                ({"service": "snapshot", "newer": 1}, ("bad_request", "/newer")),
+                ({}, ("bad_request", "/service")), ({"service": 1}, ("bad_request", "/service")),
+                ({"service": "pong"}, ("unknown_service", "/service")),
+                ({"service": "ping", "id": 1.5}, ("bad_request", "/id")),
+                ({"service": "ping", "id": "x" * 65}, ("bad_request", "/id")),
+                ({"service": "ping", "limit": 1}, ("bad_request", "/limit")),
+                ({"service": "catalog", "limit": 0}, ("bad_request", "/limit")),
+                ({"service": "catalog", "limit": 10001}, ("bad_request", "/limit")),
+                ({"service": "snapshot", "removed": 1}, ("bad_request", "/removed")),
+                ({"service": "catalog", "prefix": "x" * 257}, ("bad_request", "/prefix")),
+                ({"service": "replay"}, ("bad_request", None)),
+                ({"service": "replay", "position": 1, "since": "1s"}, ("bad_request", "/since")),
+                ({"service": "replay", "position": 10 ** 12}, ("bad_request", "/position")),
+                ({"service": "replay", "position": -1}, ("bad_request", "/position")),
+                ({"service": "replay", "since": "tomorrow"}, ("bad_request", "/since")),
+                ({"service": "replay", "since": "10"}, ("bad_request", "/since")),
+                ({"service": "replay", "holes": []}, ("bad_request", "/holes")),
+                ({"service": "replay", "holes": [hole] * 1001}, ("bad_request", "/holes")),
+                ({"service": "replay", "holes": [hole], "prefix": "a"}, ("bad_request", "/prefix")),
+                ({"service": "replay", "holes": [hole, {**hole, "first_seq": 0}]}, ("bad_request", "/first_seq")),
+                ({"service": "replay", "holes": [{**hole, "last_seq": 0}]}, ("bad_request", "/last_seq")),
+                ({"service": "replay", "holes": [{"first_seq": 1}]}, ("bad_request", "/topic")),
+                ({"service": "replay", "position": 0, "epoch": 1}, ("unknown_epoch", "/epoch")),
+                ({"service": "replay", "holes": [hole], "epoch": 1}, ("unknown_epoch", "/epoch")),
+                (b" " * 65537, ("too_large", None))):
+            with self.subTest(str(request)[:80]):
+                code, detail, pointer = self.asker.refusal(request)
+                self.assertEqual(code, wanted[0])
+                self.assertTrue(detail)
+                self.assertEqual(pointer and "/" + pointer.split("/")[-1], wanted[1], detail)
+
+    def test_who_sends_more_than_a_request_can_be_is_cut_and_others_are_served(self):
+        self.asker.send(b" " * 200000)
+        other = Asker(self.gateway.services[0])
+        self.assertTrue(eventually(lambda: other.ask("status")["status"]["services"]["violations"] >= 1))
+        other.close()
+
+    def test_a_peer_that_asks_for_ever_and_reads_nothing_costs_little(self):
+        self.published(100)
+        greedy = Asker(self.gateway.services[0], rcvhwm=1, sndhwm=1, rcvbuf=4096)
+        sent = 0
+        while sent < 20000 and greedy.socket.poll(300, zmq.POLLOUT):
+            greedy.send({"service": "replay", "position": 0} if sent % 2 else {"service": "ping"})
+            sent += 1
+        status = self.asker.ask("status")["status"]["services"]
+        self.assertLess(status["backlog_bytes"], 4 * 1024 * 1024)
+        self.assertLessEqual(status["replays_at_work"], 4)
+        greedy.close()
+        self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["replays_at_work"] == 0))
+
+    def test_a_thousand_peers_that_ask_and_do_not_read_neither_stall_nor_swell_the_gateway(self):
+        self.published(100)
+        before = self.memory_bytes()
+        context = zmq.Context()
+        context.max_sockets = 1200
+        self.addCleanup(context.term)
+        for _ in range(1000):
+            peer = context.socket(zmq.DEALER)
+            self.addCleanup(peer.close, 0)
+            peer.rcvhwm = 1
+            peer.connect("ipc://" + self.gateway.path("services.ipc"))
+            peer.send(json.dumps({"service": "replay", "position": 0, "limit": 10000}).encode())
+            peer.send(json.dumps({"service": "snapshot"}).encode())
+            peer.send(b"[" * 60000)
+        self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["peers"] >= 1000))
+        self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["errors"]["bad_request"] >= 1000))
+        self.asker.ask("ping")
+        self.assertTrue(not CHECK_MEMORY or self.memory_bytes() - before < 200 * 1024 * 1024)
+
+    def memory_bytes(self):
+        with open(f"/proc/{self.gateway.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def test_every_pipelined_request_has_one_answer(self):
+        count = 3000
+        for number in range(count):
+            self.asker.send({"service": "ping", "id": number})
+        answers = [self.asker.receive()["id"] for _ in range(count)]
+        self.assertEqual(answers, list(range(count)))
+
+    def test_more_than_four_replays_of_one_peer_are_busy(self):
+        self.published(200)
+        for _ in range(40):
+            self.asker.send({"service": "replay", "position": 0, "limit": 10000})
+        answers = [self.asker.receive() for _ in range(40)]
+        errors = [answer["error"]["code"] for answer in answers if "error" in answer]
+        self.assertEqual(set(errors), {"busy"})
+        self.assertTrue(all("error" in answer or answer["samples"] for answer in answers))
+
+    def test_the_examples_of_the_page_are_what_the_schema_says(self):
+        with open(os.path.join(SOURCE, "docs/wire.md")) as page:
+            section = page.read().split("\n## Services\n")[1].split("\n## ")[0]
+        requests = re.findall(r"^> (\{.*\})$", section, re.M)
+        answers = re.findall(r"^< (\{.*\})$", section, re.M)
+        self.assertGreaterEqual(len(requests), 6)
+        self.assertEqual(len(requests), len(answers))
+        for request, answer in zip(requests, answers):
+            request, answer = json.loads(request), json.loads(answer)
+            check("answer", answer)
+            if "error" in answer:
+                self.asker.send(request)
+                self.assertEqual(self.asker.receive()["error"], answer["error"])
+            else:
+                self.assertEqual(self.asker.ask(**request)["service"], answer["service"])
+
+
+class EpochTest(unittest.TestCase):
+    def begin(self, **more):
+        self.gateway = Gateway(settings(**more))
+        self.addCleanup(self.gateway.close)
+        self.asker = Asker("ipc://" + self.gateway.path("services.ipc"))
+        self.addCleanup(self.asker.close)
+
+    def wait_for(self, count):
+        self.assertTrue(eventually(lambda: self.asker.ask("ping")["position"] >= count))
+
+    def holes(self, epoch, first=1):
+        return self.asker.ask("replay", epoch=epoch, holes=[{"topic": COUNTER, "first_seq": first}])
+
+    def test_after_a_clean_stop_the_holes_of_the_old_epoch_are_gone_up_to_its_end(self):
+        self.begin()
+        self.wait_for(40)
+        epoch = self.asker.ask("ping")["epoch"]
+        self.gateway.stop()
+        with open(self.gateway.path("state.json")) as file:
+            last = json.load(file)["epochs"][-1]["channels"][COUNTER]
+        self.assertEqual(stat.S_IMODE(os.stat(self.gateway.path("state.json")).st_mode), 0o600)
+        self.gateway.start()
+        answer = self.holes(epoch, 15)
+        self.assertNotEqual(answer["epoch"], epoch)
+        self.assertEqual(answer["gone"], [{"topic": COUNTER, "first_seq": 15, "last_seq": last, "reason": "not_held"}])
+        self.assertEqual(self.holes(epoch, last + 1)["gone"], [])
+
+    def test_an_epoch_that_was_killed_has_no_known_end(self):
+        self.begin()
+        self.wait_for(10)
+        epoch = self.asker.ask("ping")["epoch"]
+        self.gateway.stop(signal.SIGKILL)
+        self.gateway.start()
+        error = self.holes(epoch)["error"]
+        self.assertEqual(error["code"], "unknown_epoch")
+        self.assertIn("did not end in order", error["detail"])
+
+    def test_a_broken_state_file_is_set_aside_and_told_and_starts_nothing_less(self):
+        self.begin()
+        self.gateway.stop()
+        with open(self.gateway.path("state.json"), "w") as file:
+            file.write('{"version":1,\n "epochs": [}')
+        self.gateway.start()
+        self.assertRegex(self.gateway.log(), r"error state file not used file=\S+state.json why=\"line 2: .*set_aside=")
+        self.assertTrue(os.path.exists(self.gateway.path("state.json.broken")))
+        self.gateway.stop(signal.SIGKILL)
+        with open(self.gateway.path("state.json"), "w") as file:
+            file.write("broken again")
+        self.gateway.start()
+        self.assertTrue(os.path.exists(self.gateway.path("state.json.broken2")))
+        self.wait_for(10)
+        with open(self.gateway.path("state.json")) as file:
+            self.assertEqual([each["ended"] for each in json.load(file)["epochs"]], [False])
+
+    def test_a_clock_that_is_behind_forgets_no_epoch(self):
+        self.begin()
+        self.gateway.stop()
+        future = 4_000_000_000_000
+        with open(self.gateway.path("state.json"), "w") as file:
+            json.dump({"version": 1, "epochs": [{"epoch": future, "ended": True, "channels": {COUNTER: 7}}]}, file)
+        self.gateway.start()
+        self.assertEqual(self.asker.ask("ping")["epoch"], future + 1)
+        self.assertEqual(self.holes(future)["gone"][0]["last_seq"], 7)
+        self.assertIn("state file has an epoch that is not before now", self.gateway.log())
+
+    def test_a_second_gateway_on_one_state_file_does_not_start(self):
+        self.begin()
+        ended = subprocess.run([APP, "--config", self.gateway.config], stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+        self.assertEqual(ended.returncode, 78)
+        self.assertIn("state.json is in use by another gateway", ended.stderr)
+        self.wait_for(10)
+
+    def test_no_more_than_eight_epochs_are_kept(self):
+        self.begin()
+        for _ in range(8):
+            self.gateway.stop()
+            self.gateway.start()
+        with open(self.gateway.path("state.json")) as file:
+            epochs = json.load(file)["epochs"]
+        self.assertEqual([each["ended"] for each in epochs], [True] * 7 + [False])
+
+    def test_what_the_queue_has_dropped_is_told_so_and_what_is_overwritten_is_not_held(self):
+        self.begin(queue=64, more="burst_probability = 0.01\nburst_samples = 3000\n")
+        self.wait_for(20000)
+        lost = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 1, "last_seq": 100}])
+        self.assertEqual([each["reason"] for each in lost["gone"]], ["not_held"])
+        self.assertTrue(eventually(self.dropped_are_told))
+
+    def dropped_are_told(self):
+        """Looks at the newest samples; whether there was a hole in them, and all holes were told as they are."""
+        position = self.asker.ask("ping")["position"] - 12000
+        numbers = seqs(self.asker.ask("replay", position=position, prefix=COUNTER, limit=10000)["samples"])
+        holes = [{"topic": COUNTER, "first_seq": a + 1, "last_seq": b - 1} for a, b in zip(numbers, numbers[1:]) if b > a + 1]
+        if not holes:
+            return False
+        gone = self.asker.ask("replay", holes=holes)["gone"]
+        reasons = {each.pop("reason") for each in gone}
+        self.assertEqual(gone, holes)
+        return reasons == {"dropped"}  # or overwritten meanwhile
+
+    def test_services_come_and_go_with_the_settings(self):
+        self.begin()
+        two = settings() + '[services "third"]\nendpoint = ipc://{folder}/third.ipc\n'
+        self.gateway.write(two)
+        self.gateway.process.send_signal(signal.SIGHUP)
+        third = Asker("ipc://" + self.gateway.path("third.ipc"))
+        self.addCleanup(third.close)
+        third.ask("ping")
+        self.gateway.write(settings().replace("services.ipc", "other.ipc"))
+        self.gateway.process.send_signal(signal.SIGHUP)
+        other = Asker("ipc://" + self.gateway.path("other.ipc"))
+        self.addCleanup(other.close)
+        other.ask("ping")
+        self.assertTrue(eventually(lambda: not os.path.exists(self.gateway.path("third.ipc"))))
+
+    def test_what_a_device_gave_that_is_no_more_is_there_for_who_asks_for_it(self):
+        self.begin()
+        self.gateway.write(settings() + '[device "brief"]\ndriver = simulated\nwaveforms = counter\n')
+        self.gateway.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(lambda: self.asker.ask("snapshot", prefix="brief/")["samples"]))
+        self.gateway.write(settings())
+        self.gateway.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(lambda: not self.asker.ask("snapshot", prefix="brief/")["samples"]))
+        self.assertEqual(self.asker.ask("catalog", prefix="brief/")["channels"], [])
+        last = self.asker.ask("snapshot", prefix="brief/", removed=True)["samples"][0]
+        found = self.asker.ask("catalog", prefix="brief/", removed=True)["channels"][0]
+        self.assertEqual((found["topic"], found["last_seq"]), ("brief/counter", last["seq"]))
+        held = self.asker.ask("replay", holes=[{"topic": "brief/counter", "first_seq": 1}])["samples"]
+        self.assertEqual([each["seq"] for each in held], list(range(1, last["seq"] + 1)))
+
+    def test_samples_that_are_too_old_are_given_out_no_more(self):
+        self.begin()
+        self.gateway.stop()
+        self.gateway.write(settings().replace("queue_size", "history_age = 200ms\nqueue_size"))
+        self.gateway.start()
+        self.wait_for(400)
+        answer = self.asker.ask("replay", position=0)
+        self.assertGreater(answer["missed"], 0)
+        self.assertLess(len(answer["samples"]), 300)
+        gone = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 1, "last_seq": 5}])["gone"]
+        self.assertEqual([each["reason"] for each in gone], ["not_held"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
