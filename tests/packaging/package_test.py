@@ -116,7 +116,7 @@ class InAFreshRoot(unittest.TestCase):
         return os.path.lexists(str(self.root.path) + path)
 
     def test_it_is_installed_enabled_and_right(self):
-        for path in ("/usr/bin/gateway_app", "/usr/bin/telegate_keygen", "/lib/systemd/system/telegate.service", CONFIG,
+        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_tail", "/usr/bin/telegate_keygen", "/lib/systemd/system/telegate.service", CONFIG,
                      "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
                      "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",
                      "/etc/systemd/system/multi-user.target.wants/telegate.service"):

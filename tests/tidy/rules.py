@@ -67,7 +67,7 @@ def is_own_header(path, name, exists):
     room = path.split("/")[0]
     places = [str(folder), f"{room}/src"]
     if room == "tests":  # tests mirror the rooms and may look inside what they test
-        places += ["tests", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
+        places += ["tests", "tools", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
     if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the line, and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
     if path.startswith("tools/reference/"):  # makes pages of the tables

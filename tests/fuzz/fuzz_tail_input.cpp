@@ -1,0 +1,95 @@
+#include "gateway_tail/live_reader.hpp"
+#include "gateway_tail/parse_any.hpp"
+#include "gateway_tail/splice_output.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+using namespace telegate::tail;
+
+void require(bool holds) {
+    if (!holds) {
+        std::abort();
+    }
+}
+
+/// What comes out is in order, and nothing twice.
+class Witness final : public SpliceOutput {
+  public:
+    void give(const Sample& sample) override { take(sample.topic, sample.epoch, sample.seq, sample.seq); }
+    void lose(const Gap& gap) override { take(gap.topic, gap.epoch, gap.first_seq, gap.last_seq); }
+    void end_unknown(std::int64_t /*epoch*/) override {}
+
+  private:
+    void take(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
+        require(first >= 1 && first <= last && last <= seq_max);
+        std::uint64_t& before = last_[{std::string(topic), epoch}];
+        require(first > before);
+        before = last;
+    }
+
+    std::map<std::pair<std::string, std::int64_t>, std::uint64_t> last_;
+};
+
+void require_sane(const Sample& sample) {
+    require(sample.seq >= 1 && sample.seq <= seq_max);
+}
+
+/// An answer to what the splice asks, after a sample that shows a hole; its id is the one that is awaited.
+void answer(Splice& splice, Answer& answer, Time now) {
+    Sample sample;
+    sample.topic = "host/cpu.user";
+    sample.epoch = answer.epoch;
+    sample.seq = 100;
+    splice.live(sample);
+    for (int turn = 0; turn < 3; ++turn) {
+        const auto request = splice.turn(now);
+        if (!request) {
+            return;
+        }
+        answer.id = request->id;
+        splice.answer(answer, now);
+    }
+}
+
+}  // namespace
+
+/// The first byte says what the others are: a sample, a `$gap`, a `$beat`, or the answer of a service.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    const void* const bytes = data + 1;
+    const std::string_view input(static_cast<const char*>(bytes), size - 1);
+    Witness witness;
+    Splice splice({}, witness);
+    const Time now = Time() + std::chrono::hours(1);
+    splice.live_up(now);
+    splice.services_up(now);
+    if (data[0] < 3) {
+        constexpr std::string_view topics[] = {"host/cpu.user", "host/cpu.user$gap", "host/cpu.user$beat"};
+        LiveReader reader(splice);
+        reader.read(topics[data[0]], input);
+        reader.read(topics[data[0]], input);
+    } else {
+        Answer read;
+        std::string what;
+        if (parse_answer(input, read, what)) {
+            for (const Sample& sample : read.samples) {
+                require_sane(sample);
+            }
+            answer(splice, read, now);
+        } else {
+            require(!what.empty());
+        }
+    }
+    splice.finish();
+    return 0;
+}

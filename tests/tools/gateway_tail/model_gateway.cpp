@@ -1,0 +1,215 @@
+#include "model_gateway.hpp"
+
+#include <algorithm>
+
+namespace telegate::tail::test {
+
+void ModelGateway::add(Answer& answer, const std::string& topic, std::uint64_t seq) const {
+    Sample sample;
+    sample.topic = truths_.find({topic, epoch_})->first.first;
+    sample.epoch = epoch_;
+    sample.seq = seq;
+    sample.value.type = ValueType::integer;
+    sample.value.integer = value_of(epoch_, seq);
+    answer.samples.push_back(sample);
+}
+
+void ModelGateway::send(Message message) {
+    if (!is_connected_) {
+        return;
+    }
+    const bool is_slow = message.kind == Kind::sample && chance(troubles_.slow);
+    if (is_slow) {
+        message.kind = Kind::gap;
+        message.last = message.first;
+        message.reason = Reason::slow;
+    }
+    stream_.push_back(std::move(message));
+}
+
+void ModelGateway::tell_dropped(const std::string& topic) {
+    Truth& each = truth(topic);
+    std::uint64_t first = each.last_told + 1;
+    while (first <= each.fates.size() && each.fates[first - 1] == Fate::queue_overflow) {
+        ++first;
+    }
+    if (first > each.last_told + 1) {
+        send({Kind::gap, topic, epoch_, each.last_told + 1, first - 1, Reason::queue_overflow});
+        each.last_told = first - 1;
+    }
+}
+
+void ModelGateway::sample(const std::string& topic) {
+    Truth& each = truth(topic);
+    const bool is_dropped = chance(troubles_.dropped);
+    each.fates.push_back(is_dropped ? Fate::queue_overflow : Fate::published);
+    if (is_dropped) {
+        return;
+    }
+    tell_dropped(topic);
+    each.last_told = each.fates.size();
+    history_.push_back({topic, each.last_told});
+    ++positions_;
+    if (history_.size() > troubles_.history_samples) {
+        truth(history_.front().topic).first_held = history_.front().seq + 1;
+        history_.pop_front();
+    }
+    send({Kind::sample, topic, epoch_, each.last_told, 0, Reason::other});
+}
+
+void ModelGateway::beat_all() {
+    std::vector<std::string> topics;
+    for (const auto& [key, each] : truths_) {
+        if (key.second == epoch_) {
+            topics.push_back(key.first);
+        }
+    }
+    for (const std::string& topic : topics) {
+        tell_dropped(topic);
+        if (truth(topic).last_told > 0) {
+            send({Kind::beat, topic, epoch_, truth(topic).last_told, 0, Reason::other});
+        }
+    }
+}
+
+void ModelGateway::restart() {
+    const bool is_clean = !chance(troubles_.unclean_restart);
+    for (auto& [key, each] : truths_) {
+        each.end_is_known = key.second == epoch_ ? is_clean : each.end_is_known;
+    }
+    disconnect();
+    epoch_ += chance(20) ? -37 : 41;  // the clock may have been set back
+    history_.clear();
+    positions_ = 0;
+}
+
+void ModelGateway::disconnect() {
+    is_connected_ = false;
+    stream_.clear();
+}
+
+void ModelGateway::deliver(Splice& splice, std::size_t count) {
+    for (; count > 0 && !stream_.empty(); --count) {
+        const Message message = stream_.front();
+        stream_.pop_front();
+        switch (message.kind) {
+            case Kind::sample: {
+                Sample sample;
+                sample.topic = message.topic;
+                sample.epoch = message.epoch;
+                sample.seq = message.first;
+                sample.value.type = ValueType::integer;
+                sample.value.integer = value_of(message.epoch, message.first);
+                splice.live(sample);
+                break;
+            }
+            case Kind::gap:
+                splice.gap({message.topic, message.epoch, message.first, message.last, message.reason});
+                break;
+            case Kind::beat: splice.beat({message.topic, message.epoch, message.first}); break;
+        }
+    }
+}
+
+bool ModelGateway::answer(const Request& request, Answer& answer) {
+    if (chance(troubles_.lost_answers)) {
+        return false;
+    }
+    answer.id = request.id;
+    answer.epoch = epoch_;
+    if (chance(troubles_.busy)) {
+        answer.error = AnswerError{"busy", "", std::chrono::milliseconds(20)};
+        return true;
+    }
+    switch (request.kind) {
+        case Request::Kind::snapshot: answer_snapshot(request, answer); break;
+        case Request::Kind::since: answer_since(request, answer); break;
+        case Request::Kind::holes:
+            request.epoch == epoch_ ? answer_holes(request, answer) : answer_former(request, answer);
+            break;
+    }
+    return true;
+}
+
+void ModelGateway::answer_snapshot(const Request& request, Answer& answer) {
+    answer.is_end = true;
+    for (const auto& [key, each] : truths_) {
+        const auto found = std::find(each.fates.rbegin(), each.fates.rend(), Fate::published);
+        const auto published = static_cast<std::uint64_t>(each.fates.rend() - found);
+        const std::uint64_t reached = std::max(published, each.last_told);
+        if (key.second != epoch_ || key.first <= request.after || reached == 0) {
+            continue;
+        }
+        if (std::max(answer.samples.size(), answer.gone.size()) == 2) {
+            answer.is_end = false;
+            break;
+        }
+        answer.after = key.first;
+        if (published > 0) {
+            add(answer, key.first, published);
+        }
+        if (published < reached) {
+            answer.gone.push_back({key.first, epoch_, published + 1, reached, Reason::dropped});
+        }
+    }
+}
+
+/// "since" is everything that is held.
+void ModelGateway::answer_since(const Request& request, Answer& answer) {
+    if (request.epoch != epoch_) {
+        answer.error = AnswerError{"unknown_epoch", "", {}};
+        return;
+    }
+    const std::uint64_t first_position = positions_ - history_.size();
+    std::uint64_t position = std::max(request.position.value_or(0), first_position);
+    for (std::size_t limit = 1 + any(40); limit > 0 && position < positions_; --limit, ++position) {
+        const Held& held = history_[position - first_position];
+        add(answer, held.topic, held.seq);
+    }
+    answer.position = position;
+    answer.is_end = position == positions_;
+}
+
+void ModelGateway::answer_holes(const Request& request, Answer& answer) {
+    std::size_t limit = 1 + any(60);
+    for (const TopicHole& hole : request.holes) {
+        const auto found = truths_.find({hole.topic, epoch_});
+        if (found == truths_.end()) {
+            continue;
+        }
+        const Truth& each = found->second;
+        const std::uint64_t end = hole.last_seq == 0 ? each.last_told : std::min(hole.last_seq, each.last_told);
+        for (std::uint64_t seq = hole.first_seq; seq <= end; ++seq) {
+            if (each.fates[seq - 1] == Fate::queue_overflow) {
+                answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::dropped});
+            } else if (seq < each.first_held) {
+                answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::not_held});
+            } else if (limit == 0) {
+                answer.left.push_back(hole.topic);
+                break;
+            } else {
+                --limit;
+                add(answer, hole.topic, seq);
+            }
+        }
+    }
+    answer.is_end = answer.left.empty();
+}
+
+void ModelGateway::answer_former(const Request& request, Answer& answer) {
+    for (const TopicHole& hole : request.holes) {
+        const auto found = truths_.find({hole.topic, request.epoch});
+        if (found == truths_.end() || !found->second.end_is_known) {
+            answer.error = AnswerError{"unknown_epoch", "", {}};
+            return;
+        }
+        const std::uint64_t end = found->second.fates.size();
+        const std::uint64_t last = hole.last_seq == 0 ? end : std::min(hole.last_seq, end);
+        if (hole.first_seq <= last) {
+            answer.gone.push_back({found->first.first, request.epoch, hole.first_seq, last, Reason::not_held});
+        }
+    }
+    answer.is_end = true;
+}
+
+}  // namespace telegate::tail::test

@@ -1,0 +1,208 @@
+#include "model_gateway.hpp"
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace telegate::tail::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Holds what comes out against what must: one seq after the other, given as it was published or lost with a reason.
+class Witness final : public SpliceOutput {
+  public:
+    explicit Witness(const ModelGateway& gateway) : gateway_(gateway) {}
+
+    void give(const Sample& sample) override {
+        take(sample.topic, sample.epoch, sample.seq, sample.seq);
+        check(sample.value.type == ValueType::integer &&
+                  sample.value.integer == ModelGateway::value_of(sample.epoch, sample.seq),
+              "another value");
+        ++given;
+        recovered += sample.replayed ? 1 : 0;
+    }
+    void lose(const Gap& gap) override {
+        take(gap.topic, gap.epoch, gap.first_seq, gap.last_seq);
+        const ModelGateway::Truth& truth = gateway_.truths().at({std::string(gap.topic), gap.epoch});
+        for (std::uint64_t seq = gap.first_seq; seq <= gap.last_seq; ++seq) {
+            check(seq <= truth.fates.size(), "lost what there never was");
+            const bool is_dropped = truth.fates[seq - 1] == ModelGateway::Fate::queue_overflow;
+            const bool is_held = gap.epoch == gateway_.epoch() && seq >= truth.first_held;
+            const bool says_dropped = gap.reason == Reason::queue_overflow || gap.reason == Reason::dropped;
+            check(!says_dropped || is_dropped, "lost as dropped, but it was published");
+            check(gap.reason == Reason::no_answer || is_dropped || !is_held, "lost, but the gateway has it");
+        }
+        lost += gap.last_seq - gap.first_seq + 1;
+        gave_up = gave_up || gap.reason == Reason::no_answer;
+    }
+    void end_unknown(std::int64_t epoch) override { unknown_ends.insert(epoch); }
+
+    std::map<ModelGateway::Key, std::pair<std::uint64_t, std::uint64_t>> ranges;
+    std::set<std::int64_t> unknown_ends;
+    std::uint64_t given = 0;
+    std::uint64_t recovered = 0;
+    std::uint64_t lost = 0;
+    bool gave_up = false;
+    std::string fault;
+
+  private:
+    void take(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
+        const auto [at, is_new] = ranges.try_emplace({std::string(topic), epoch}, first, last);
+        check(is_new || at->second.second + 1 == first, "twice, or not in order");
+        at->second.second = last;
+        std::int64_t& latest = latest_[std::string(topic)];
+        check(latest == epoch || is_new, "an epoch that was over");
+        latest = epoch;
+    }
+    void check(bool holds, const char* what) {
+        if (!holds && fault.empty()) {
+            fault = what;
+        }
+    }
+
+    const ModelGateway& gateway_;
+    std::map<std::string, std::int64_t> latest_;
+};
+
+/// One run: what happens is drawn from the seed.
+struct Run {
+    Run(unsigned seed, Troubles troubles, SpliceOptions options)
+        : gateway(seed, troubles), witness(gateway), splice(std::move(options), witness) {}
+
+    void connect() {
+        if (!gateway.is_connected()) {
+            gateway.connect();
+            splice.live_up(now);
+        }
+        splice.services_up(now);
+    }
+    void cut() {
+        gateway.deliver(splice, gateway.any(20));
+        gateway.disconnect();
+        splice.live_down(now);
+        splice.services_down(now);
+    }
+    void turn() {
+        if (const std::optional<Request> request = splice.turn(now)) {
+            Answer answer;
+            if (gateway.answer(*request, answer)) {
+                now += milliseconds(2);
+                gateway.deliver(splice, gateway.any(5));
+                splice.answer(answer, now);
+            }
+        }
+    }
+    void step() {
+        static const std::array<std::string, 5> topics = {"a/x", "a/y", "b/x", "b/y", "c/z"};
+        const std::size_t what = gateway.any(100);
+        if (what < 60) {
+            gateway.sample(topics[gateway.any(gateway.epoch() == 100 ? 4 : 5)]);
+        } else if (what < 75) {
+            gateway.deliver(splice, gateway.any(30));
+        } else if (what < 92) {
+            turn();
+        } else if (what < 94) {
+            gateway.beat_all();
+        } else if (what < 96) {
+            now += milliseconds(gateway.any(300));
+        } else if (what == 96 && gateway.any(4) == 0) {
+            cut();
+        } else if (what == 97 && gateway.any(20) == 0) {
+            cut();
+            gateway.restart();
+        } else if (what == 98) {
+            connect();
+        }
+        now += milliseconds(1);
+    }
+    /// All is reachable again, and silent channels beat, or a new connection has them looked at: then everything must
+    /// be found out.
+    void settle(bool has_beats) {
+        connect();
+        for (int round = 0; round < 3'000; ++round) {
+            if (round % 1'000 == 0) {
+                has_beats ? gateway.beat_all() : cut();
+                connect();
+            }
+            gateway.deliver(splice, 100);
+            turn();
+            now += milliseconds(20);
+        }
+    }
+
+    Time now = Time() + std::chrono::hours(1);
+    ModelGateway gateway;
+    Witness witness;
+    Splice splice;
+};
+
+void check_all_is_covered(const Run& run) {
+    std::set<std::string> seen;
+    for (const auto& [key, range] : run.witness.ranges) {
+        const ModelGateway::Truth& truth = run.gateway.truths().at(key);
+        CAPTURE(key.first, key.second, range.first, range.second);
+        if (key.second != 100) {
+            CHECK(range.first == 1);
+        }
+        if (key.second == run.gateway.epoch()) {
+            const auto published = std::find(truth.fates.rbegin(), truth.fates.rend(), ModelGateway::Fate::published);
+            CHECK(range.second >= static_cast<std::uint64_t>(truth.fates.rend() - published));
+            CHECK(range.second <= truth.last_told);
+            seen.insert(key.first);
+        } else if (run.witness.unknown_ends.count(key.second) == 0) {
+            CHECK(range.second == truth.fates.size());
+        }
+    }
+    for (const auto& [key, truth] : run.gateway.truths()) {
+        CHECK((key.second != run.gateway.epoch() || key.second == 100 || truth.last_told == 0 ||
+               seen.count(key.first) == 1));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("whatever happens, each sample is given once in order or named lost", "[tail][splice]") {
+    const auto seed = GENERATE(range(1U, 121U));
+    CAPTURE(seed);
+    Troubles troubles;
+    troubles.history_samples = seed % 3 == 0 ? 40 : 1'000'000;
+    SpliceOptions options;
+    options.since = seed % 4 == 0 ? "10m" : "";
+    options.last = seed % 4 == 1;
+    options.kept_samples_max = seed % 5 == 0 ? 10 : 1'000;
+    Run run(seed, troubles, options);
+    run.connect();
+    for (int count = 0; count < 3'000; ++count) {
+        run.step();
+    }
+    run.settle(seed % 2 == 0);
+    CHECK(run.witness.fault == "");
+    CHECK(run.splice.is_settled());
+    check_all_is_covered(run);
+    CHECK(run.witness.given > 100);
+}
+
+TEST_CASE("a gateway that always answers is never given up", "[tail][splice]") {
+    const auto seed = GENERATE(range(1U, 31U));
+    CAPTURE(seed);
+    Run run(seed, {.lost_answers = 0, .busy = 5, .unclean_restart = 0}, {});
+    run.connect();
+    for (int count = 0; count < 3'000; ++count) {
+        run.step();
+        run.turn();
+    }
+    run.settle(seed % 2 == 0);
+    CHECK(run.witness.fault == "");
+    CHECK_FALSE(run.witness.gave_up);
+    CHECK(run.witness.unknown_ends.empty());
+    CHECK(run.witness.recovered > 0);
+}
+
+}  // namespace telegate::tail::test

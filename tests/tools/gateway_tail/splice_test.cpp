@@ -1,0 +1,328 @@
+#include "gateway_tail/splice.hpp"
+
+#include "support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace telegate::tail::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+class Lines final : public SpliceOutput {
+  public:
+    void give(const Sample& sample) override { add(sample.topic, sample.seq, sample.seq, ""); }
+    void lose(const Gap& gap) override { add(gap.topic, gap.first_seq, gap.last_seq, to_string(gap.reason)); }
+    void end_unknown(std::int64_t epoch) override { lines.push_back("end of " + std::to_string(epoch) + " unknown"); }
+
+    std::vector<std::string> lines;
+
+  private:
+    void add(std::string_view topic, std::uint64_t first, std::uint64_t last, std::string_view reason) {
+        lines.push_back(std::string(topic) + " " + std::to_string(first) +
+                        (reason.empty() ? "" : ".." + std::to_string(last) + " " + std::string(reason)));
+    }
+};
+
+struct Fixture {
+    explicit Fixture(SpliceOptions options = {}) : splice(std::move(options), output) { splice.live_up(now); }
+
+    void live(std::uint64_t seq, std::int64_t epoch = 1) {
+        Sample sample;
+        sample.topic = "a/x";
+        sample.epoch = epoch;
+        sample.seq = seq;
+        splice.live(sample);
+    }
+    void gap(std::uint64_t first, std::uint64_t last, Reason reason) { splice.gap({"a/x", 1, first, last, reason}); }
+    /// The services answer the next request with a snapshot: of nothing, or of one sample, and what was lost behind.
+    void begin(std::uint64_t last_seq = 0, std::uint64_t lost_to = 0) {
+        splice.services_up(now);
+        look(last_seq, lost_to);
+    }
+    void look(std::uint64_t last_seq, std::uint64_t lost_to) {
+        Answer answer;
+        answer.id = splice.turn(now).value().id;
+        answer.epoch = 1;
+        answer.is_end = true;
+        Sample last;
+        last.topic = "a/x";
+        last.epoch = 1;
+        last.seq = last_seq;
+        answer.samples.resize(last_seq == 0 ? 0 : 1, last);
+        answer.gone.resize(lost_to == 0 ? 0 : 1, {"a/x", 1, last_seq + 1, lost_to, Reason::dropped});
+        splice.answer(answer, now);
+    }
+    void pass(int ms) {
+        now += milliseconds(ms);
+        static_cast<void>(splice.turn(now));
+    }
+    [[nodiscard]] std::vector<std::string> lines() const { return output.lines; }
+
+    Time now = Time() + std::chrono::hours(1);
+    Lines output;
+    Splice splice;
+};
+
+using Expected = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("what comes before the first snapshot waits for it", "[tail][splice]") {
+    Fixture f;
+    f.live(1);
+    CHECK(f.lines().empty());
+    f.begin();
+    f.live(2);
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2"});
+}
+
+TEST_CASE("a beat of a channel that has given nothing yet makes no topic and no epoch", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.splice.beat({"a/y", 1, 0});
+    f.splice.beat({"a/y", 2, 0});
+    CHECK(f.splice.topics() == 0);
+    CHECK(f.splice.epoch() == 1);
+    CHECK(f.splice.is_settled());
+}
+
+TEST_CASE("it begins behind what the first snapshot shows", "[tail][splice]") {
+    Fixture f;
+    f.begin(7);
+    CHECK(f.splice.is_settled());
+    f.live(9);
+    CHECK(f.splice.turn(f.now).value().holes.front().first_seq == 8);
+}
+
+TEST_CASE("what was lost behind the last sample, or in place of any, is not missed when it was before the beginning",
+          "[tail][splice]") {
+    const std::uint64_t last_seq = GENERATE(std::uint64_t{0}, std::uint64_t{7});
+    Fixture f;
+    f.begin(last_seq, 9);
+    CHECK(f.splice.is_settled());
+    f.live(10);
+    CHECK(f.lines() == Expected{"a/x 10"});
+}
+
+TEST_CASE("a later snapshot tells what was lost behind the last sample", "[tail][splice]") {
+    Fixture f;
+    f.begin(7, 9);
+    f.live(10);
+    f.splice.look_last();
+    f.look(10, 12);
+    CHECK(f.splice.is_settled());
+    CHECK(f.lines() == Expected{"a/x 10", "a/x 11..12 dropped"});
+}
+
+TEST_CASE("what came live before the first snapshot is not left out for being older", "[tail][splice]") {
+    Fixture f;
+    f.live(5);
+    f.live(7);
+    f.begin(7);
+    CHECK(f.lines() == Expected{"a/x 5"});
+    CHECK(f.splice.turn(f.now).value().holes.front().first_seq == 6);
+}
+
+TEST_CASE("without services it begins with the first sample after two seconds, and says so", "[tail][splice]") {
+    Fixture f;
+    f.live(7);
+    f.pass(0);
+    f.pass(1'900);
+    CHECK(f.lines().empty());
+    f.pass(200);
+    CHECK(f.lines() == Expected{"a/x 7"});
+    CHECK(f.splice.counts().baseline_failed);
+}
+
+TEST_CASE("a hole is lost two seconds after the services became unreachable", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.splice.services_down(f.now);
+    f.live(4);
+    f.pass(0);
+    f.pass(1'900);
+    CHECK(f.lines() == Expected{"a/x 1"});
+    f.pass(200);
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2..3 no_answer", "a/x 4"});
+}
+
+TEST_CASE("a hole waits for as long as the gateway is away", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.live(4);
+    f.splice.live_down(f.now);
+    f.splice.services_down(f.now);
+    f.pass(0);
+    f.pass(60'000);
+    CHECK(f.lines() == Expected{"a/x 1"});
+}
+
+TEST_CASE("a lost answer is asked for again, and a late one is left out", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.live(3);
+    const Request first = f.splice.turn(f.now).value();
+    CHECK_FALSE(f.splice.turn(f.now + milliseconds(900)).has_value());
+    const Request second = f.splice.turn(f.now + milliseconds(1'100)).value();
+    CHECK(second.id != first.id);
+    Answer late;
+    late.id = first.id;
+    late.epoch = 1;
+    f.splice.answer(late, f.now);
+    CHECK(f.splice.counts().answers_ignored == 1);
+}
+
+TEST_CASE("services that are busy are asked again when they said, and are not given up", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.live(3);
+    for (int count = 0; count < 100; ++count) {
+        Answer busy;
+        busy.id = f.splice.turn(f.now).value().id;
+        busy.epoch = 1;
+        busy.error = AnswerError{"busy", "", milliseconds(300)};
+        f.splice.answer(busy, f.now);
+        CHECK_FALSE(f.splice.turn(f.now + milliseconds(299)).has_value());
+        f.now += milliseconds(300);
+    }
+    CHECK(f.lines() == Expected{"a/x 1"});
+}
+
+TEST_CASE("services that never help are given up after ten seconds", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.live(3);
+    for (int second = 0; second < 11; ++second) {
+        f.pass(1'000);
+    }
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2..2 no_answer", "a/x 3"});
+}
+
+TEST_CASE("without recovery a loss is named at once, for the reason that was told", "[tail][splice]") {
+    Fixture f({.recover = false});
+    f.live(5);
+    f.gap(6, 8, Reason::slow);
+    f.live(9);
+    f.live(11);
+    CHECK(f.lines() == Expected{"a/x 5", "a/x 6..8 slow", "a/x 9", "a/x 10..10 not_asked", "a/x 11"});
+}
+
+TEST_CASE("without recovery the end of an epoch is not known, and the next begins with 1", "[tail][splice]") {
+    Fixture f({.recover = false});
+    f.live(5);
+    f.live(3, 2);
+    CHECK(f.lines() == Expected{"a/x 5", "end of 1 unknown", "a/x 1..2 not_asked", "a/x 3"});
+}
+
+TEST_CASE("what waits at the end is given out, and what is missing then is lost", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.live(4);
+    CHECK_FALSE(f.splice.is_settled());
+    f.splice.finish();
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2..3 ended", "a/x 4"});
+    CHECK(f.splice.is_settled());
+}
+
+TEST_CASE("a sample that was told lost and comes before its turn is given out", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.gap(3, 9, Reason::queue_overflow);
+    f.live(5);
+    f.live(2);
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2", "a/x 3..4 queue_overflow", "a/x 5", "a/x 6..9 queue_overflow"});
+}
+
+TEST_CASE("the gateway's answer says better why a sample is lost than the notice before it", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.gap(2, 4, Reason::slow);
+    Answer answer;
+    answer.id = f.splice.turn(f.now).value().id;
+    answer.epoch = 1;
+    answer.gone = {{"a/x", 1, 2, 3, Reason::dropped}};
+    f.splice.answer(answer, f.now);
+    f.splice.finish();
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2..3 dropped", "a/x 4..4 slow"});
+}
+
+TEST_CASE("the last look shows what was published and has not come, and waits a moment for it", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.live(1);
+    f.splice.look_last();
+    CHECK_FALSE(f.splice.is_settled());
+    f.begin(3);
+    CHECK(f.splice.has_looked_last());
+    CHECK(f.lines() == Expected{"a/x 1"});
+    CHECK_FALSE(f.splice.turn(f.now + milliseconds(99)).has_value());
+    CHECK(f.splice.turn(f.now + milliseconds(100)).value().holes.front().first_seq == 2);
+    f.live(2);
+    CHECK(f.lines() == Expected{"a/x 1", "a/x 2", "a/x 3"});
+}
+
+TEST_CASE("when it was held up, a snapshot is to show what is missing though nothing comes live", "[tail][splice]") {
+    Fixture f;
+    f.begin();
+    f.now += milliseconds(500);
+    f.begin();
+    f.pass(60'000);
+    f.splice.held_up(f.now);
+    CHECK_FALSE(f.splice.turn(f.now + milliseconds(499)).has_value());
+    CHECK(f.splice.turn(f.now + milliseconds(500)).value().kind == Request::Kind::snapshot);
+}
+
+TEST_CASE("a gateway that does not know a key of a snapshot is asked without it, from then on", "[tail][splice]") {
+    Fixture f;
+    f.splice.services_up(f.now);
+    const Request first = f.splice.turn(f.now).value();
+    CHECK(first.removed);
+    Answer refusal;
+    refusal.id = first.id;
+    refusal.epoch = 1;
+    refusal.error = AnswerError{"bad_request", "\"removed\" is not a key of snapshot", {}, "/removed"};
+    f.splice.answer(refusal, f.now);
+    const Request second = f.splice.turn(f.now).value();
+    CHECK_FALSE(second.removed);
+    CHECK(to_json(second).find("removed") == std::string::npos);
+    CHECK(f.splice.counts().refusal.empty());
+}
+
+TEST_CASE("topics over the limit are counted and cost no memory", "[tail][splice]") {
+    Fixture f({.recover = false});
+    Sample sample;
+    sample.epoch = 1;
+    sample.seq = 1;
+    for (std::size_t count = 0; count < splice_limits::topics_max + 10; ++count) {
+        const std::string topic = "a/" + std::to_string(count);
+        sample.topic = topic;
+        f.splice.live(sample);
+    }
+    CHECK(f.splice.topics() == splice_limits::topics_max);
+    CHECK(f.splice.counts().topics_refused == 10);
+}
+
+TEST_CASE("far more samples than may wait are forgotten and asked for again", "[tail][splice]") {
+    Fixture f({.kept_samples_max = 100});
+    f.begin();
+    f.live(1);
+    for (std::uint64_t seq = 3; seq < 1'000; ++seq) {
+        f.live(seq);
+    }
+    CHECK(f.splice.counts().buffers_dropped > 0);
+    const Request request = f.splice.turn(f.now).value();
+    CHECK(request.holes.front().first_seq == 2);
+    CHECK(request.holes.front().last_seq > 800);
+}
+
+}  // namespace telegate::tail::test

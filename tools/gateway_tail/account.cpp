@@ -1,0 +1,193 @@
+#include "account.hpp"
+
+#include "sample_text.hpp"
+#include "time_words.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace telegate::tail {
+namespace {
+
+std::string duration_text(std::chrono::milliseconds duration) {
+    const std::int64_t tenths = duration.count() / 100;
+    if (tenths < 600) {
+        return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s";
+    }
+    const std::int64_t seconds = tenths / 10;
+    const std::string minutes = std::to_string(seconds / 60 % 60) + " min " + std::to_string(seconds % 60) + " s";
+    return seconds < 3'600 ? minutes : std::to_string(seconds / 3'600) + " h " + minutes;
+}
+
+void separate(std::string& out) {
+    if (out.back() != '[' && out.back() != '{') {
+        out += ',';
+    }
+}
+
+}  // namespace
+
+std::string range_text(std::uint64_t first, std::uint64_t last) {
+    return first == last ? std::to_string(first) : std::to_string(first) + ".." + std::to_string(last);
+}
+
+/// Null when there is no room for another one.
+Account::Epoch* Account::epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id) {
+    if (topics_.size() <= index) {
+        topics_.resize(index + 1);
+    }
+    Topic& each = topics_[index];
+    each.name = each.name.empty() ? std::string(topic) : std::move(each.name);
+    if (each.epochs.empty() || each.epochs.back().id != id) {
+        if (entries_ >= entries_max) {
+            is_complete_ = false;
+            return nullptr;
+        }
+        ++entries_;
+        each.epochs.push_back({id, {}, {}});
+    }
+    return &each.epochs.back();
+}
+
+void Account::give_first(const Sample& sample) {
+    Epoch* const epoch = epoch_of(sample.topic, sample.topic_index, sample.epoch);
+    if (epoch == nullptr) {
+        return;
+    }
+    if (!epoch->received.empty() && epoch->received.back().last >= sample.seq) {
+        ++epoch->duplicates;
+        ++duplicates_;
+    } else if (entries_ < entries_max) {
+        ++entries_;
+        epoch->received.push_back({sample.seq, sample.seq, Reason::other});
+    } else {
+        is_complete_ = false;
+    }
+}
+
+void Account::lose(const Gap& gap) {
+    const std::uint64_t count = gap.last_seq - gap.first_seq + 1;
+    lost_ += count;
+    lost_by_reason_[static_cast<std::size_t>(gap.reason)] += count;
+    Epoch* const epoch = epoch_of(gap.topic, gap.topic_index, gap.epoch);
+    if (epoch == nullptr) {
+        return;
+    }
+    if (!epoch->lost.empty() && epoch->lost.back().last + 1 == gap.first_seq &&
+        epoch->lost.back().reason == gap.reason) {
+        epoch->lost.back().last = gap.last_seq;
+    } else if (entries_ < entries_max) {
+        ++entries_;
+        epoch->lost.push_back({gap.first_seq, gap.last_seq, gap.reason});
+    } else {
+        is_complete_ = false;
+    }
+}
+
+void Account::end_unknown(std::int64_t epoch) {
+    if (unknown_ends_.size() < entries_max) {
+        unknown_ends_.insert(epoch);
+    }
+}
+
+void Account::append_lost(std::string& out, const Topic& topic, const Epoch& epoch, std::size_t count) {
+    for (const Range& range : std::span(epoch.lost).first(count)) {
+        out += "  lost (" + std::string(to_string(range.reason)) + ") ";
+        append_printable(out, topic.name);
+        out += ' ' + range_text(range.first, range.last);
+        out += topic.epochs.size() > 1 ? " of epoch " + std::to_string(epoch.id) + '\n' : "\n";
+    }
+}
+
+std::string Account::summary(std::chrono::milliseconds duration, std::size_t ranges_max) const {
+    const auto topics =
+        std::count_if(topics_.begin(), topics_.end(), [](const Topic& topic) { return !topic.epochs.empty(); });
+    std::string out = counted(samples_, "sample") + " of " + counted(static_cast<std::uint64_t>(topics), "topic") +
+                      " in " + duration_text(duration) + "; " + grouped(recovered_) + " recovered by replay, " +
+                      grouped(lost_) + " lost\n";
+    std::size_t more = 0;
+    for (const Topic& topic : topics_) {
+        for (const Epoch& epoch : topic.epochs) {
+            const std::size_t shown = std::min(ranges_max, epoch.lost.size());
+            append_lost(out, topic, epoch, shown);
+            ranges_max -= shown;
+            more += epoch.lost.size() - shown;
+        }
+    }
+    if (more > 0) {
+        out += "  and " + counted(more, "more range") + "; --report FILE has all\n";
+    }
+    for (const std::int64_t epoch : unknown_ends_) {
+        out += "  the end of epoch " + std::to_string(epoch) + " is not known: its last samples may be lost\n";
+    }
+    return out;
+}
+
+std::vector<std::int64_t> Account::epochs() const {
+    std::set<std::int64_t> ids = unknown_ends_;
+    ids.insert(doubtful_ends_.begin(), doubtful_ends_.end());
+    for (const Topic& topic : topics_) {
+        for (const Epoch& epoch : topic.epochs) {
+            ids.insert(epoch.id);
+        }
+    }
+    return {ids.begin(), ids.end()};
+}
+
+void Account::append_topic(std::string& out, const Topic& topic, const Epoch& epoch) {
+    separate(out);
+    out += R"({"topic":)";
+    append_json_text(out, topic.name);
+    out += R"(,"received":[)";
+    for (const Range& range : epoch.received) {
+        separate(out);
+        out += '[' + std::to_string(range.first) + ',' + std::to_string(range.last) + ']';
+    }
+    out += R"(],"lost":[)";
+    for (const Range& range : epoch.lost) {
+        separate(out);
+        out += R"({"first_seq":)" + std::to_string(range.first) + R"(,"last_seq":)" + std::to_string(range.last) +
+               R"(,"reason":")" + std::string(to_string(range.reason)) + "\"}";
+    }
+    out += R"(],"duplicates":)" + std::to_string(epoch.duplicates) + '}';
+}
+
+void Account::append_epoch(std::string& out, std::int64_t id) const {
+    const bool is_end_known = !unknown_ends_.contains(id) && !doubtful_ends_.contains(id);
+    separate(out);
+    out +=
+        R"({"epoch":)" + std::to_string(id) + R"(,"end_known":)" + (is_end_known ? "true" : "false") + R"(,"topics":[)";
+    for (const Topic& topic : topics_) {
+        const auto found =
+            std::find_if(topic.epochs.begin(), topic.epochs.end(), [id](const Epoch& epoch) { return epoch.id == id; });
+        if (found != topic.epochs.end()) {
+            append_topic(out, topic, *found);
+        }
+    }
+    out += "]}";
+}
+
+std::string Account::report() const {
+    std::string out = R"({"samples":)" + std::to_string(samples_) + R"(,"recovered":)" + std::to_string(recovered_) +
+                      R"(,"lost":)" + std::to_string(lost_) + R"(,"duplicates":)" + std::to_string(duplicates_) +
+                      R"(,"complete":)" + (is_complete_ ? "true" : "false") + R"(,"lost_by_reason":{)";
+    for (std::size_t reason = 0; reason < reasons; ++reason) {
+        if (lost_by_reason_[reason] > 0) {
+            separate(out);
+            out += '"' + std::string(to_string(static_cast<Reason>(reason))) +
+                   "\":" + std::to_string(lost_by_reason_[reason]);
+        }
+    }
+    out += R"(},"doubts":[)";
+    for (const std::string& word : doubts_) {
+        separate(out);
+        out += '"' + word + '"';
+    }
+    out += R"(],"epochs":[)";
+    for (const std::int64_t id : epochs()) {
+        append_epoch(out, id);
+    }
+    return out += "]}\n";
+}
+
+}  // namespace telegate::tail

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "sample.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::tail {
+
+/// What was given out and what was lost, by topic and epoch. It looks at what comes out only, so that it would notice a
+/// sample that comes twice.
+///
+/// Threads: one.
+/// Limits:  entries_max ranges and epochs of topics in all; what is over them is counted, but not listed. Doubts are
+///          few.
+/// Failure: std::bad_alloc.
+class Account {
+  public:
+    void give(const Sample& sample) {
+        ++samples_;
+        recovered_ += sample.replayed ? 1 : 0;
+        if (sample.topic_index < topics_.size() && !topics_[sample.topic_index].epochs.empty()) {
+            Epoch& epoch = topics_[sample.topic_index].epochs.back();
+            if (epoch.id == sample.epoch && !epoch.received.empty() && epoch.received.back().last + 1 == sample.seq) {
+                epoch.received.back().last = sample.seq;
+                return;
+            }
+        }
+        give_first(sample);
+    }
+    void lose(const Gap& gap);
+    void end_unknown(std::int64_t epoch);
+    /// For the report only: something may be missing that has no number.
+    void doubt(std::string_view word) { doubts_.emplace_back(word); }
+    /// The same: this epoch went further, maybe.
+    void doubt_end(std::int64_t epoch) { doubtful_ends_.insert(epoch); }
+
+    [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+    [[nodiscard]] bool is_anything_lost() const noexcept { return lost_ > 0 || !unknown_ends_.empty(); }
+
+    /// For people, in lines; at most `ranges_max` ranges of what was lost.
+    [[nodiscard]] std::string summary(std::chrono::milliseconds duration, std::size_t ranges_max) const;
+    /// All of it, as one JSON object; docs/tail.md has its keys.
+    [[nodiscard]] std::string report() const;
+
+    static constexpr std::size_t entries_max = 1'000'000;  // 32 bytes each, mostly
+
+  private:
+    struct Range {
+        std::uint64_t first;
+        std::uint64_t last;
+        Reason reason;
+    };
+    struct Epoch {
+        std::int64_t id;
+        std::vector<Range> received;
+        std::vector<Range> lost;
+        std::uint64_t duplicates = 0;  // not above what was before
+    };
+    struct Topic {
+        std::string name;
+        std::vector<Epoch> epochs;
+    };
+
+    void give_first(const Sample& sample);
+    Epoch* epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id);
+    [[nodiscard]] std::vector<std::int64_t> epochs() const;
+    void append_epoch(std::string& out, std::int64_t id) const;
+    static void append_lost(std::string& out, const Topic& topic, const Epoch& epoch, std::size_t count);
+    static void append_topic(std::string& out, const Topic& topic, const Epoch& epoch);
+
+    std::vector<Topic> topics_;
+    std::set<std::int64_t> unknown_ends_;   // said
+    std::set<std::int64_t> doubtful_ends_;  // said otherwise
+    std::vector<std::string> doubts_;
+    std::array<std::uint64_t, reasons> lost_by_reason_{};
+    std::uint64_t samples_ = 0;
+    std::uint64_t recovered_ = 0;
+    std::uint64_t lost_ = 0;
+    std::uint64_t duplicates_ = 0;
+    std::size_t entries_ = 0;
+    bool is_complete_ = true;
+};
+
+/// "43..54", or "43" when it is one.
+[[nodiscard]] std::string range_text(std::uint64_t first, std::uint64_t last);
+
+}  // namespace telegate::tail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "splice.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace telegate::tail {
+
+/// Says in plain words what was recovered and what was lost, when it is settled, once a second at most.
+///
+/// Threads: one. Limits: ranges_max ranges in one line. Failure: std::bad_alloc.
+class Narrator {
+  public:
+    explicit Narrator(bool recovers = true) noexcept : recovers_(recovers) {}
+
+    void give(const Sample& sample) noexcept { recovered_ += sample.replayed ? 1 : 0; }
+    void lose(const Gap& gap);
+    void lost_connection() noexcept { is_away_ = true; }
+    void regained_connection() noexcept { is_back_ = is_away_; }
+
+    /// A line, when there is something to say. What is not settled after patience is said anyway.
+    [[nodiscard]] std::optional<std::string> words(Time now, bool is_settled);
+
+  private:
+    static constexpr std::size_t ranges_max = 5;
+    static constexpr std::chrono::seconds pause{1};
+    static constexpr std::chrono::seconds patience{5};
+
+    [[nodiscard]] std::string line() const;
+
+    bool recovers_;
+    std::uint64_t recovered_ = 0;
+    std::array<std::uint64_t, reasons> lost_{};
+    std::uint64_t lost_total_ = 0;
+    std::string ranges_;
+    std::string last_topic_;
+    std::size_t ranges_shown_ = 0;
+    std::size_t ranges_left_out_ = 0;
+    bool is_away_ = false;
+    bool is_back_ = false;
+    Time since_ = Time::max();  // when there was something first
+    Time said_ = Time::min();
+};
+
+}  // namespace telegate::tail

@@ -1,0 +1,250 @@
+#include "parse_any.hpp"
+
+#include "cbor_depth.hpp"
+#include "json_scan.hpp"
+#include "time_words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace telegate::tail {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The decoder throws at a list that says to be longer than memory, also when it is told not to.
+Json parse_cbor(std::string_view payload) {
+    try {
+        return is_shallow_cbor(payload) ? Json::from_cbor(payload, true, false) : Json();
+    } catch (const Json::exception&) {
+        return {};
+    }
+}
+
+std::optional<Json> parse_object(PayloadFormat format, std::string_view payload) {
+    if (payload.size() > payload_bytes_max) {
+        return std::nullopt;
+    }
+    Json object = format == PayloadFormat::json ? Json::parse(payload, nullptr, false) : parse_cbor(payload);
+    return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
+}
+
+const Json* member(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found == object.end() ? nullptr : &*found;
+}
+
+bool read_whole(const Json& object, const char* key, std::int64_t& value) {
+    const Json* const found = member(object, key);
+    if (found == nullptr || !found->is_number_integer() ||
+        (found->is_number_unsigned() && found->get<std::uint64_t>() > seq_max)) {
+        return false;
+    }
+    value = found->get<std::int64_t>();
+    return true;
+}
+
+bool read_seq(const Json& object, const char* key, std::uint64_t& seq, std::int64_t seq_min = 1) {
+    std::int64_t value = 0;
+    if (!read_whole(object, key, value) || value < seq_min) {
+        return false;
+    }
+    seq = static_cast<std::uint64_t>(value);
+    return true;
+}
+
+bool read_text(const Json& object, const char* key, std::string& text) {
+    const Json* const found = member(object, key);
+    if (found == nullptr || !found->is_string()) {
+        return false;
+    }
+    text = found->get_ref<const std::string&>();
+    return true;
+}
+
+bool read_value(const Json& value, Value& into, std::string& text) {
+    into = Value{};
+    if (value.is_string()) {
+        into.type = ValueType::text;
+        text = value.get_ref<const std::string&>();
+        into.text = text;
+    } else if (value.is_boolean()) {
+        into.type = ValueType::boolean;
+        into.boolean = value.get<bool>();
+    } else if (value.is_number_integer() &&
+               !(value.is_number_unsigned() && value.get<std::uint64_t>() > seq_max * 2 - 1)) {
+        into.type = ValueType::integer;
+        into.integer = value.get<std::int64_t>();
+    } else if (value.is_number()) {
+        into.type = ValueType::real;
+        into.real = value.get<double>();
+    }
+    return !value.is_structured();
+}
+
+bool read_quality(const Json& object, Quality& quality) {
+    std::string text;
+    if (!read_text(object, "quality", text)) {
+        return false;
+    }
+    for (const Quality each : {Quality::good, Quality::uncertain, Quality::bad, Quality::stale}) {
+        if (text == to_string(each)) {
+            quality = each;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool read_sample(const Json& object, Sample& sample, SampleTexts& texts) {
+    std::string time;
+    const Json* const value = member(object, "value");
+    const bool reads = value != nullptr && read_value(*value, sample.value, texts.value) &&
+                       read_whole(object, "epoch", sample.epoch) && read_seq(object, "seq", sample.seq) &&
+                       read_text(object, "time", time) && parse_sample_time(time, sample.time_utc_ns) &&
+                       read_text(object, "unit", texts.unit) && read_quality(object, sample.quality);
+    sample.unit = texts.unit;
+    return reads;
+}
+
+bool read_range(const Json& object, Gap& gap) {
+    std::string reason;
+    const bool reads = read_seq(object, "first_seq", gap.first_seq) && read_seq(object, "last_seq", gap.last_seq) &&
+                       gap.first_seq <= gap.last_seq && read_text(object, "reason", reason);
+    gap.reason = parse_reason(reason);
+    return reads;
+}
+
+/// Takes the samples that scan_sample() knows out of the front of the list, so that only the rest is parsed.
+std::string scan_samples(std::string_view frame, Answer& answer) {
+    // Inside of a text its quotes would be escaped, so this is the key.
+    constexpr std::string_view key = R"("samples":[)";
+    const std::size_t at = frame.find(key);
+    if (at == std::string_view::npos) {
+        return std::string(frame);
+    }
+    std::string_view rest = frame.substr(at + key.size());
+    ScannedSample scanned;
+    std::string topic;
+    while (scan_sample(rest, scanned)) {
+        topic.assign(scanned.device).append("/").append(scanned.channel);
+        scanned.sample.topic = *answer.texts.insert(topic).first;
+        answer.samples.push_back(scanned.sample);
+        if (!rest.starts_with(",{")) {
+            break;
+        }
+        rest.remove_prefix(1);
+    }
+    return std::string(frame.substr(0, at + key.size())).append(rest);
+}
+
+bool read_answer_sample(const Json& object, Answer& answer) {
+    SampleTexts texts;
+    Sample sample;
+    std::string device;
+    std::string channel;
+    if (!object.is_object() || !read_sample(object, sample, texts) || !read_text(object, "device", device) ||
+        !read_text(object, "channel", channel)) {
+        return false;
+    }
+    sample.topic = *answer.texts.insert(device + '/' + channel).first;
+    sample.unit = *answer.texts.insert(texts.unit).first;
+    sample.value.text = *answer.texts.insert(texts.value).first;
+    answer.samples.push_back(sample);
+    return true;
+}
+
+bool read_gone(const Json& object, Answer& answer) {
+    Gap gap;
+    std::string topic;
+    if (!object.is_object() || !read_range(object, gap) || !read_text(object, "topic", topic)) {
+        return false;
+    }
+    gap.topic = *answer.texts.insert(std::move(topic)).first;
+    answer.gone.push_back(gap);
+    return true;
+}
+
+bool read_left(const Json& object, Answer& answer) {
+    std::string topic;
+    if (!object.is_object() || !read_text(object, "topic", topic)) {
+        return false;
+    }
+    answer.left.push_back(std::move(topic));
+    return true;
+}
+
+template <class Read>
+bool read_list(const Json& object, const char* key, const Read& read) {
+    const Json* const list = member(object, key);
+    return list == nullptr || (list->is_array() && std::all_of(list->begin(), list->end(), read));
+}
+
+bool read_error(const Json& error, Answer& answer) {
+    AnswerError read;
+    if (!error.is_object() || !read_text(error, "code", read.code)) {
+        return false;
+    }
+    static_cast<void>(read_text(error, "detail", read.detail));
+    static_cast<void>(read_text(error, "pointer", read.pointer));
+    std::int64_t retry_after = 0;
+    constexpr std::int64_t retry_after_max = 3'600'000;
+    if (read_whole(error, "retry_after_ms", retry_after)) {
+        read.retry_after = std::chrono::milliseconds(std::clamp<std::int64_t>(retry_after, 0, retry_after_max));
+    }
+    answer.error = std::move(read);
+    return true;
+}
+
+bool read_answer(const Json& object, Answer& answer) {
+    std::int64_t number = 0;
+    if (read_whole(object, "position", number) && number >= 0) {
+        answer.position = static_cast<std::uint64_t>(number);
+    }
+    static_cast<void>(read_text(object, "after", answer.after));
+    const Json* const end = member(object, "end");
+    answer.is_end = end != nullptr && end->is_boolean() && end->get<bool>();
+    const Json* const error = member(object, "error");
+    return (error == nullptr || read_error(*error, answer)) &&
+           read_list(object, "samples", [&answer](const Json& each) { return read_answer_sample(each, answer); }) &&
+           read_list(object, "gone", [&answer](const Json& each) { return read_gone(each, answer); }) &&
+           read_list(object, "left", [&answer](const Json& each) { return read_left(each, answer); });
+}
+
+}  // namespace
+
+bool parse_any_sample(PayloadFormat format, std::string_view payload, Sample& sample, SampleTexts& texts) {
+    const std::optional<Json> object = parse_object(format, payload);
+    return object && read_sample(*object, sample, texts);
+}
+
+bool parse_any_gap(PayloadFormat format, std::string_view payload, Gap& gap) {
+    const std::optional<Json> object = parse_object(format, payload);
+    return object && read_whole(*object, "epoch", gap.epoch) && read_range(*object, gap);
+}
+
+bool parse_any_beat(PayloadFormat format, std::string_view payload, Beat& beat) {
+    const std::optional<Json> object = parse_object(format, payload);
+    constexpr std::int64_t none_yet = 0;
+    return object && read_whole(*object, "epoch", beat.epoch) && read_seq(*object, "seq", beat.seq, none_yet);
+}
+
+bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {
+    const std::string rest = scan_samples(frame, answer);
+    const Json object = Json::parse(rest, nullptr, false);
+    std::int64_t id = 0;
+    if (!object.is_object()) {
+        what = "it is not a JSON object";
+    } else if (!read_whole(object, "id", id) || id < 0 || !read_whole(object, "epoch", answer.epoch)) {
+        what = "it has no id or no epoch";
+    } else if (!read_answer(object, answer)) {
+        what = "a list or an error in it is not as documented";
+    }
+    answer.id = static_cast<std::uint64_t>(id);
+    return what.empty();
+}
+
+}  // namespace telegate::tail

@@ -1,0 +1,102 @@
+#include "record_payload.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace telegate::tail {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "on other processors the numbers must be turned round");
+
+constexpr std::size_t epoch_at = 8;
+constexpr std::size_t seq_at = 16;
+constexpr std::size_t type_at = 24;
+constexpr std::size_t quality_at = 25;
+constexpr std::size_t text_bytes_at = 27;
+constexpr std::size_t value_at = 32;
+constexpr std::size_t reason_at = 40;
+constexpr unsigned gap_type = 16;
+constexpr unsigned beat_type = 17;
+
+template <class Number>
+Number number_at(std::string_view record, std::size_t at) noexcept {
+    Number number;
+    std::memcpy(&number, record.data() + at, sizeof number);
+    return number;
+}
+
+unsigned byte_at(std::string_view record, std::size_t at) noexcept {
+    return static_cast<unsigned char>(record[at]);
+}
+
+bool is_seq(std::uint64_t seq) noexcept {
+    return seq != 0 && seq <= seq_max;
+}
+
+bool is_sample_record(std::string_view record) noexcept {
+    return byte_at(record, type_at) <= static_cast<unsigned>(ValueType::text) &&
+           byte_at(record, quality_at) <= static_cast<unsigned>(Quality::stale) &&
+           byte_at(record, text_bytes_at) <= TelemetrySample::text_bytes_max &&
+           number_at<std::int64_t>(record, epoch_at) > 0 && is_seq(number_at<std::uint64_t>(record, seq_at));
+}
+
+bool is_notice(std::string_view record, unsigned type) noexcept {
+    return record.size() == record_bytes && byte_at(record, type_at) == type;
+}
+
+}  // namespace
+
+bool are_sample_records(std::string_view payload) noexcept {
+    if (payload.empty() || payload.size() % record_bytes != 0) {
+        return false;
+    }
+    for (; !payload.empty(); payload.remove_prefix(record_bytes)) {
+        if (!is_sample_record(payload)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void read_record(std::string_view payload, Sample& sample) noexcept {
+    sample.time_utc_ns = number_at<std::int64_t>(payload, 0);
+    sample.epoch = number_at<std::int64_t>(payload, epoch_at);
+    sample.seq = number_at<std::uint64_t>(payload, seq_at);
+    sample.quality = static_cast<Quality>(byte_at(payload, quality_at));
+    sample.value.type = static_cast<ValueType>(byte_at(payload, type_at));
+    sample.value.text = {};
+    switch (sample.value.type) {
+        case ValueType::none: sample.value.integer = 0; break;
+        case ValueType::real: sample.value.real = number_at<double>(payload, value_at); break;
+        case ValueType::integer: sample.value.integer = number_at<std::int64_t>(payload, value_at); break;
+        case ValueType::boolean: sample.value.boolean = payload[value_at] != 0; break;
+        case ValueType::text: sample.value.text = payload.substr(value_at, byte_at(payload, text_bytes_at)); break;
+    }
+}
+
+bool read_gap_record(std::string_view payload, Gap& gap) noexcept {
+    constexpr std::array reasons_by_number = {Reason::other, Reason::queue_overflow, Reason::shutdown, Reason::slow,
+                                              Reason::expired};
+    if (!is_notice(payload, gap_type)) {
+        return false;
+    }
+    gap.epoch = number_at<std::int64_t>(payload, epoch_at);
+    gap.first_seq = number_at<std::uint64_t>(payload, seq_at);
+    gap.last_seq = number_at<std::uint64_t>(payload, value_at);
+    const unsigned reason = byte_at(payload, reason_at);
+    gap.reason = reason < reasons_by_number.size() ? reasons_by_number[reason] : Reason::other;
+    return is_seq(gap.first_seq) && is_seq(gap.last_seq) && gap.first_seq <= gap.last_seq;
+}
+
+bool read_beat_record(std::string_view payload, Beat& beat) noexcept {
+    if (!is_notice(payload, beat_type)) {
+        return false;
+    }
+    beat.epoch = number_at<std::int64_t>(payload, epoch_at);
+    beat.seq = number_at<std::uint64_t>(payload, seq_at);
+    return beat.seq <= seq_max;
+}
+
+}  // namespace telegate::tail

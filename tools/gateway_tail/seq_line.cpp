@@ -1,0 +1,213 @@
+#include "seq_line.hpp"
+
+#include "splice_output.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace telegate::tail {
+
+void SeqLine::start(std::uint64_t first) {
+    next_ = std::max<std::uint64_t>(first, 1);
+    while (!runs_.empty() && runs_.begin()->first < next_) {
+        auto node = runs_.extract(runs_.begin());
+        Run& run = node.mapped();
+        const std::uint64_t old = std::min<std::uint64_t>(next_ - node.key(), run.size());
+        std::for_each(run.begin(), run.begin() + static_cast<std::ptrdiff_t>(old),
+                      [this](const Item& item) { count_out(item); });
+        run.erase(run.begin(), run.begin() + static_cast<std::ptrdiff_t>(old));
+        if (!run.empty()) {
+            node.key() += old;
+            runs_.insert(std::move(node));
+        }
+    }
+    const std::size_t before = gone_.size() + told_.size();
+    gone_.forget_below(next_);
+    told_.forget_below(next_);
+    update_ranges(before);
+}
+
+void SeqLine::start_at_first_known() {
+    start(std::min(first_dropped_, first_known()));
+}
+
+std::uint64_t SeqLine::first_known() const {
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+    for (const SeqRanges* const ranges : {&gone_, &told_}) {
+        first = ranges->empty() ? first : std::min(first, ranges->first());
+    }
+    first = runs_.empty() ? first : std::min(first, runs_.begin()->first);
+    return std::min(first, known_last_ + 1);
+}
+
+bool SeqLine::insert(const Sample& sample) {
+    if (is_before_its_time(sample.seq)) {
+        return false;
+    }
+    auto at = runs_.upper_bound(sample.seq);
+    if (at != runs_.begin()) {
+        const auto before = std::prev(at);
+        const std::uint64_t end = before->first + before->second.size();
+        if (sample.seq < end) {
+            return false;
+        }
+        at = sample.seq == end ? before : at;
+    }
+    if (at == runs_.end() || at->first > sample.seq) {
+        at = runs_.emplace_hint(at, sample.seq, Run());
+    }
+    Item item{sample.time_utc_ns, sample.value, std::string(sample.value.text), sample.quality, sample.replayed};
+    item.value.text = {};
+    at->second.push_back(std::move(item));
+    ++kept_->samples;
+    kept_->text_bytes += sample.value.text.size();
+    know(sample.seq);
+    return true;
+}
+
+void SeqLine::add_gone(std::uint64_t first, std::uint64_t last, Reason reason) {
+    first = std::max(first, next_);
+    if (first <= last) {
+        const std::size_t before = gone_.size() + told_.size();
+        gone_.add(first, last, reason);
+        update_ranges(before);
+        know(last);
+    }
+}
+
+void SeqLine::add_told(std::uint64_t first, std::uint64_t last, Reason reason) {
+    first = std::max(first, next_);
+    if (first <= last) {
+        const std::size_t before = gone_.size() + told_.size();
+        told_.add(first, last, reason);
+        update_ranges(before);
+        know(last);
+    }
+}
+
+std::uint64_t SeqLine::next_missing(std::uint64_t seq) const {
+    for (;;) {
+        const std::uint64_t uncovered = gone_.covered_from(seq) + 1;
+        const auto after = runs_.upper_bound(uncovered);
+        const auto run = after == runs_.begin() ? runs_.end() : std::prev(after);
+        const std::uint64_t end = run == runs_.end() ? 0 : run->first + run->second.size();
+        const std::uint64_t found = std::max(uncovered, end);
+        if (found == seq) {
+            return seq;
+        }
+        seq = found;
+    }
+}
+
+std::uint64_t SeqLine::next_known(std::uint64_t seq) const {
+    const auto run = runs_.lower_bound(seq);
+    const std::uint64_t kept = run == runs_.end() ? std::numeric_limits<std::uint64_t>::max() : run->first;
+    return std::min(kept, gone_.next_covered(seq));
+}
+
+bool SeqLine::add_holes(std::vector<SeqHole>& holes, std::size_t count_max) const {
+    std::uint64_t seq = next_missing(next_);
+    for (; seq <= known_last_; --count_max) {
+        if (count_max == 0) {
+            return false;
+        }
+        const std::uint64_t last = std::min(known_last_, next_known(seq) - 1);
+        holes.push_back({seq, last});
+        seq = next_missing(last + 1);
+    }
+    if (is_ending()) {
+        if (count_max == 0) {
+            return false;
+        }
+        holes.push_back({std::max(seq, known_last_ + 1), 0});
+    }
+    return true;
+}
+
+void SeqLine::give_up(std::uint64_t first, std::uint64_t last, Reason reason) {
+    last = std::min(last, known_last_);
+    for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
+        const std::uint64_t hole_last = std::min(last, next_known(seq) - 1);
+        const SeqRanges::Range* const told = told_.at(seq);
+        const std::uint64_t end = std::min(hole_last, told != nullptr ? told->last : told_.next_covered(seq) - 1);
+        add_gone(seq, end, told != nullptr ? told->reason : reason);
+    }
+}
+
+void SeqLine::lose_as_told(std::uint64_t first, std::uint64_t last, Reason reason) {
+    last = std::min(last, known_last_);
+    for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
+        add_gone(seq, std::min(last, next_known(seq) - 1), reason);
+    }
+}
+
+void SeqLine::drain(const Sample& head, SpliceOutput& output) {
+    if (!is_started()) {
+        return;
+    }
+    for (;;) {
+        if (!runs_.empty() && runs_.begin()->first == next_) {
+            give_run(head, output);
+        } else if (gone_.at(next_) != nullptr) {
+            lose_range(head, output);
+        } else {
+            break;
+        }
+    }
+    const std::size_t before = gone_.size() + told_.size();
+    gone_.forget_below(next_);
+    told_.forget_below(next_);
+    update_ranges(before);
+}
+
+void SeqLine::give_run(const Sample& head, SpliceOutput& output) {
+    const auto node = runs_.extract(runs_.begin());
+    Sample sample = head;
+    sample.epoch = epoch_;
+    for (const Item& item : node.mapped()) {
+        sample.seq = next_++;
+        sample.time_utc_ns = item.time_utc_ns;
+        sample.value = item.value;
+        sample.value.text = item.text;
+        sample.quality = item.quality;
+        sample.replayed = item.replayed;
+        count_out(item);
+        output.give(sample);
+    }
+}
+
+void SeqLine::lose_range(const Sample& head, SpliceOutput& output) {
+    const SeqRanges::Range range = *gone_.at(next_);
+    const std::uint64_t kept = runs_.empty() ? std::numeric_limits<std::uint64_t>::max() : runs_.begin()->first;
+    const std::uint64_t last = std::min(range.last, kept - 1);
+    const Gap gap{head.topic, epoch_, next_, last, range.reason, head.topic_index};
+    next_ = last + 1;
+    output.lose(gap);
+}
+
+void SeqLine::drop_ahead() {
+    first_dropped_ = std::min(first_dropped_, first_known());
+    for (const auto& [first, run] : runs_) {
+        for (const Item& item : run) {
+            count_out(item);
+        }
+    }
+    runs_.clear();
+    const std::size_t before = gone_.size() + told_.size();
+    gone_.clear();
+    told_.clear();
+    update_ranges(before);
+}
+
+void SeqLine::count_out(const Item& item) const noexcept {
+    --kept_->samples;
+    kept_->text_bytes -= item.text.size();
+}
+
+void SeqLine::update_ranges(std::size_t before) const noexcept {
+    kept_->ranges += gone_.size() + told_.size() - before;
+}
+
+}  // namespace telegate::tail

@@ -1,0 +1,259 @@
+#include "tail.hpp"
+
+#include "address.hpp"
+#include "parse_any.hpp"
+#include "sample_text.hpp"
+#include "time_words.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace telegate::tail {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// A signal is seen after this time at most.
+constexpr milliseconds turn_max{200};
+/// A turn that takes so long was held up: we were stopped, or who reads our output was.
+constexpr milliseconds held_up_min{1'000};
+/// Before it is said that nobody is there.
+constexpr milliseconds silent_wait{1'000};
+
+SocketOptions socket_options(const TailOptions& options) {
+    constexpr std::size_t message_bytes_max = std::size_t{4} * 1024 * 1024;  // answers have up to 1 MiB
+    constexpr milliseconds reconnect_max{500};  // both sockets are to be back before what is missing is given up
+    SocketOptions socket;
+    socket.message_bytes_max = message_bytes_max;
+    socket.reconnect_max = reconnect_max;
+    if (options.curve) {
+        socket.security = *options.curve;
+    }
+    return socket;
+}
+
+SpliceOptions splice_options(const TailOptions& options) {
+    SpliceOptions splice;
+    splice.prefixes = options.prefixes;
+    splice.since = options.since;
+    splice.last = options.last;
+    splice.recover = options.services.has_value();
+    return splice;
+}
+
+}  // namespace
+
+Tail::Tail(TailOptions options)
+    : options_(std::move(options)),
+      output_(options_),
+      splice_(splice_options(options_), output_),
+      reader_(splice_),
+      subscriber_(reactor_, socket_options(options_)),
+      began_(steady_clock::now()),
+      troubles_(options_.curve.has_value()) {
+    subscriber_.set_monitor([this](const MonitorEvent& event) { watch(event, true); });
+    for (const std::string& prefix : options_.prefixes) {
+        subscriber_.subscribe(prefix);
+    }
+    if (options_.services) {
+        dealer_.emplace(reactor_, socket_options(options_));
+        dealer_->set_monitor([this](const MonitorEvent& event) { watch(event, false); });
+    }
+}
+
+void Tail::connect() {
+    if (!options_.is_last_only()) {
+        subscriber_.connect(resolved(options_.publish));
+    }
+    if (dealer_) {
+        dealer_->connect(resolved(*options_.services));
+    }
+}
+
+void Tail::watch(const MonitorEvent& event, bool is_live) {
+    const auto socket = is_live ? Troubles::Socket::publish : Troubles::Socket::services;
+    if (event.kind == MonitorEventKind::handshake_done) {
+        troubles_.forget(event.endpoint);
+        news_.push_back(is_live ? News::live_up : News::services_up);
+    } else if (event.kind == MonitorEventKind::disconnected) {
+        news_.push_back(is_live ? News::live_down : News::services_down);
+    } else if (event.kind == MonitorEventKind::handshake_failed) {
+        if (const std::optional<std::string> words = troubles_.words(socket, event.endpoint, event.detail)) {
+            say(*words);
+        }
+    }
+}
+
+void Tail::take_live() {
+    while (subscriber_.receive(batch_)) {
+        for (const Message message : batch_) {
+            if (takes_live_ && message.size() == 2) {
+                reader_.read(message.text(0), message.text(1));
+            }
+        }
+    }
+}
+
+void Tail::take_answers(Time now) {
+    while (dealer_ && dealer_->receive(batch_)) {
+        for (const Message message : batch_) {
+            Answer answer;
+            std::string what;
+            if (parse_answer(message.text(message.size() - 1), answer, what)) {
+                output_.make_room(answer);
+                splice_.answer(answer, now);
+            } else if (troubles_.is_new(what)) {
+                say("an answer of the services is not understood: " + what);
+            }
+        }
+    }
+}
+
+void Tail::take_news(Time now) {
+    for (const News news : std::exchange(news_, {})) {
+        switch (news) {
+            case News::live_up:
+                splice_.live_up(now);
+                output_.narrator().regained_connection();
+                is_connected_ = was_connected_ = true;
+                break;
+            case News::live_down:
+                if (is_connected_) {
+                    say("connection lost, waiting");
+                    output_.narrator().lost_connection();
+                }
+                splice_.live_down(now);
+                is_connected_ = false;
+                break;
+            case News::services_up:
+                if (options_.is_last_only() && !was_connected_) {
+                    splice_.live_up(now);  // nothing is awaited there; what they are waited for begins here
+                    was_connected_ = true;
+                }
+                splice_.services_up(now);
+                break;
+            case News::services_down: splice_.services_down(now); break;
+        }
+    }
+}
+
+void Tail::ask(Time now) {
+    const std::optional<Request> request = splice_.turn(now);
+    if (request && dealer_) {
+        // What cannot be sent now is a request without an answer: it is asked again.
+        static_cast<void>(dealer_->send({to_json(*request)}));
+        dealer_->flush();
+    }
+}
+
+void Tail::say_what_is_new() {
+    if (!was_connected_ && !has_said_waiting_ && steady_clock::now() - began_ >= silent_wait) {
+        has_said_waiting_ = true;
+        say("waiting for " + to_string(options_.is_last_only() ? *options_.services : options_.publish));
+    }
+    if (reader_.not_understood() > 0 && strange_said_ == 0) {
+        strange_said_ = reader_.not_understood();
+        std::string topic;
+        append_printable(topic, reader_.strange_topic());
+        say("a message is not understood, topic \"" + topic + "\"; more of them are only counted");
+    }
+    say_splice_news();
+    say_begin_of_history();
+}
+
+void Tail::say_splice_news() {
+    const SpliceCounts& counts = splice_.counts();
+    const bool is_refused = counts.refusal != refusal_said_;
+    const bool is_without_begin = counts.baseline_failed && !has_said_baseline_ && options_.services;
+    if (is_refused || is_without_begin) {
+        refusal_said_ = counts.refusal;
+        has_said_baseline_ = has_said_baseline_ || is_without_begin;
+        std::string words = "the services at " + to_string(*options_.services);
+        words += is_refused ? " refuse: " : " give no answer";
+        append_printable(words, is_refused ? counts.refusal : "");
+        if (is_without_begin && !options_.is_last_only()) {
+            words += is_refused ? "; " : ": ";
+            words += counts.since_failed ? "there is nothing from before; " : "";
+            words += "it begins with what comes live";
+        }
+        say(words);
+    }
+    if (counts.topics_refused > 0 && refused_said_ == 0) {
+        refused_said_ = counts.topics_refused;
+        say("there are more than " + grouped(splice_limits::topics_max) + " topics: the others are left out");
+    }
+}
+
+/// Nothing tells how far it reaches back; but something would have come that is older.
+void Tail::say_begin_of_history() {
+    const std::optional<std::int64_t> first = splice_.counts().since_first_utc_ns;
+    if (has_said_history_ || !splice_.has_begun() || !first) {
+        return;
+    }
+    has_said_history_ = true;
+    constexpr std::int64_t ns_per_s = 1'000'000'000;  // the difference of any two times has room in seconds
+    const std::int64_t asked_s = options_.since_now_utc_ns / ns_per_s - options_.since_utc_ns / ns_per_s;
+    const std::int64_t late_s = *first / ns_per_s - options_.since_utc_ns / ns_per_s;
+    // Later by less may be a channel that is sampled seldom.
+    constexpr std::int64_t part = 10;
+    constexpr std::int64_t late_min_s = 1;
+    constexpr std::int64_t late_max_s = 300;
+    if (late_s > std::clamp(asked_s / part, late_min_s, late_max_s)) {
+        constexpr unsigned decimals = 3;
+        std::string words = "the history begins at ";
+        append_time(words, *first, decimals);
+        say(words);
+    }
+}
+
+void Tail::turn(Time now) {
+    reactor_.run_until(std::clamp(splice_.next_turn(), now, now + turn_max));
+    take_live();
+    const Time later = steady_clock::now();
+    take_answers(later);
+    take_news(later);
+    ask(later);
+    say_what_is_new();
+    output_.turn(later, splice_.is_settled());
+}
+
+bool Tail::has_timed_out(Time now) const {
+    return options_.connect_timeout && !was_connected_ && now - began_ >= *options_.connect_timeout;
+}
+
+bool Tail::is_done(Time now) {
+    const bool is_over = options_.duration && now - began_ >= *options_.duration;
+    const bool has_last = options_.is_last_only() && (splice_.has_begun() || !splice_.counts().refusal.empty());
+    return stop_signals::count() > 0 || is_over || has_last || output_.is_done() || has_timed_out(now);
+}
+
+int Tail::run() {
+    if (!can_write()) {
+        return exit_code::io_error;
+    }
+    try {
+        connect();
+    } catch (const std::exception& error) {
+        say(error.what());
+        return exit_code::unavailable;
+    }
+    Time now = began_;
+    for (Time before = now; !is_done(now); before = std::exchange(now, steady_clock::now())) {
+        if (now - before >= held_up_min) {
+            splice_.held_up(now);
+        }
+        turn(now);
+    }
+    if (has_timed_out(now)) {
+        say((options_.is_last_only() ? "the services at " + to_string(*options_.services) + " are"
+                                     : "the gateway at " + to_string(options_.publish) + " is") +
+            " not reachable");
+        return exit_code::unavailable;
+    }
+    settle();
+    return finish();
+}
+
+}  // namespace telegate::tail
