@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Shows that the random test of the books can fail: breaks one count at a time on purpose, builds test_gateway and runs
+the test, which must fail each time. Run by hand; it changes sources, and puts them back.
+
+    tests/chaos/broken_books.py [--build build_debug]
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEST = "whatever happens the books balance*"
+TIMEOUT_S = 300
+
+# What is broken, where, the text as it is, and the text in its place.
+BREAKAGES = (
+    ("samples of one batch in a hundred are captured and not counted", "core/src/ledger.cpp",
+     "    producer_.add(base + cell_sampled, samples.size());\n",
+     "    static int batches = 0;\n"
+     "    producer_.add(base + cell_sampled, ++batches % 100 == 0 ? 0 : samples.size());\n"),
+    ("what the queue loses is recorded twice for its channel", "core/src/ledger.cpp",
+     "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n",
+     "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"
+     "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"),
+    ("one batch in a hundred is published and not counted as taken", "gateway/src/pump.cpp",
+     "    parts_.ledger.taken(taken_, taken_);",
+     "    static int batches = 0;\n"
+     "    if (++batches % 100 != 0) parts_.ledger.taken(taken_, taken_);"),
+)
+
+
+def run(*command, **options):
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def finds(build, path, text, broken):
+    """Whether the test fails with the broken text."""
+    source = ROOT / path
+    original = source.read_text()
+    if original.count(text) != 1:
+        sys.exit(f"{path}: the text to break stands there {original.count(text)} times, not once:\n{text}")
+    try:
+        source.write_text(original.replace(text, broken))
+        built = run("cmake", "--build", build, "--target", "test_gateway")
+        if built.returncode != 0:
+            sys.exit(built.stdout)
+        return run(f"{build}/tests/test_gateway", TEST, timeout=TIMEOUT_S).returncode != 0
+    finally:
+        source.write_text(original)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build_debug", help="a build directory that is configured")
+    build = parser.parse_args().build
+    missed = 0
+    for what, path, text, broken in BREAKAGES:
+        found = finds(build, path, text, broken)
+        missed += not found
+        print(f"{'found' if found else 'MISSED'}: {what}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
