@@ -54,11 +54,14 @@ void Gateway::take_channels(StatusSnapshot& snapshot) const {
     none.quality = Quality::bad;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
+        if (!channels_.is_current(id)) {
+            continue;
+        }
         const TelemetrySample* last = pump_.last(id);
-        if (last != nullptr || (ledger_.drops_of(id).count > 0 && channels_.is_current(id))) {
+        const ChannelBooks books = ledger_.books_of(id);
+        if (last != nullptr || books.dropped_total() > 0) {
             const ChannelInfo& info = channels_.at(id);
-            snapshot.channels.push_back(
-                {info.topic, info.unit, last != nullptr ? *last : none, ledger_.books_of(id).drops});
+            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, books.drops});
         }
     }
     snapshot.channels_refused = channels_.refused();
