@@ -21,11 +21,30 @@ else()
   target_link_libraries(telegate_sodium INTERFACE PkgConfig::SODIUM)
 endif()
 
+# Regular expressions in linear time, for lines of text from devices; the gateway without shared libraries has none.
+add_library(telegate_re2 INTERFACE)
+if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
+  pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+  target_link_libraries(telegate_re2 INTERFACE PkgConfig::RE2)
+endif()
+
 # TLS of the REST server; the gateway without shared libraries has none.
 add_library(telegate_openssl INTERFACE)
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
   target_link_libraries(telegate_openssl INTERFACE PkgConfig::OPENSSL)
+endif()
+
+# Modbus devices; Debian has no archive of it, so the gateway without shared libraries reads none. There is no target
+# where there is no library.
+if(TELEGATE_GATEWAY AND TELEGATE_MODBUS AND NOT TELEGATE_STATIC)
+  pkg_check_modules(MODBUS IMPORTED_TARGET libmodbus>=3.1.4)
+  if(MODBUS_FOUND)
+    add_library(telegate_modbus INTERFACE)
+    target_link_libraries(telegate_modbus INTERFACE PkgConfig::MODBUS)
+  else()
+    message(STATUS "libmodbus not found: this build has no modbus")
+  endif()
 endif()
 
 if(TELEGATE_GATEWAY)

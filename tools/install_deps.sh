@@ -8,10 +8,14 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   # libraries, see cmake/TelegateDependencies.cmake
   libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
-  libsodium-dev libssl-dev
+  libsodium-dev libssl-dev libre2-dev libmodbus-dev
   # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
   # Maven, which --ci adds, and are skipped without.
   catch2 libzmq3-dev python3 python3-zmq iproute2
+  # Modbus units to read; the server needs the other two for any link, and socat makes a line
+  python3-pymodbus python3-serial python3-serial-asyncio socat
+  # stock clients that send to the driver udp
+  python3-statsd python3-influxdb
   # the schema of the settings
   python3-jsonschema
   # what perf_tool compares the queue with, beside Boost's and moodycamel's

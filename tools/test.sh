@@ -7,4 +7,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/install_deps.sh
 cmake --preset linux-ninja-release --log-level=WARNING
 cmake --build --preset linux-ninja-release
-exec ctest --preset linux-ninja-release --parallel "$(nproc)" --output-on-failure "$@"
+# Most of the time tests wait.
+exec ctest --preset linux-ninja-release --parallel "$((2 * $(nproc)))" --output-on-failure "$@"

@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::string_view file_suffix = "_FILE";
 std::string upper(std::string_view text) {
     std::string out(text);
     std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        const bool is_separator = c == '.' || c == '-';
+        const bool is_separator = c == '.' || c == '-' || c == '/';
         return is_separator ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
     });
     return out;
@@ -29,6 +30,15 @@ std::string upper(std::string_view text) {
 
 std::string dotted(const SettingKey& key) {
     return key.section + "." + (key.name.empty() ? "" : key.name + ".") + key.key;
+}
+
+/// Sections and keys; what several drivers have is there once.
+std::set<std::pair<std::string_view, std::string_view>> keys_of_table() {
+    std::set<std::pair<std::string_view, std::string_view>> keys;
+    for (const SettingRow& row : settings_table()) {
+        keys.emplace(row.section, row.key);
+    }
+    return keys;
 }
 
 /// Every name that a variable may have, with what it means.
@@ -47,17 +57,16 @@ Meanings meanings_of(const std::vector<SettingsSource>& sources) {
     const auto add = [&](const SettingKey& key) {
         meanings[variable_name(key)].push_back(key);
     };
-    for (const SettingRow& row : settings_table()) {
-        const SettingKey key{std::string(row.section), "", std::string(row.key)};
-        if (find_section(row.section)->named()) {
-            for (const std::string& name : names[row.section]) {
-                add({key.section, name, key.key});
+    for (const auto& [section, key] : keys_of_table()) {
+        if (find_section(section)->named()) {
+            for (const std::string& name : names[section]) {
+                add({std::string(section), name, std::string(key)});
             }
             continue;
         }
-        add(key);
-        if (row.section == "gateway") {
-            meanings[std::string(prefix) + upper(row.key)].push_back(key);
+        add({std::string(section), "", std::string(key)});
+        if (section == "gateway") {
+            meanings[std::string(prefix) + upper(key)].push_back({std::string(section), "", std::string(key)});
         }
     }
     return meanings;

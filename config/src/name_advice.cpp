@@ -18,29 +18,44 @@ const SettingRow* find_row(Condition condition) {
 std::vector<std::string_view> known_keys(std::string_view section, std::string_view driver) {
     std::vector<std::string_view> keys;
     for (const SettingRow& row : settings_table()) {
-        const bool fits = row.driver.empty() || driver.empty() || row.driver == driver;
-        if (row.section == section && fits) {
+        const bool fits = belongs(row, section, driver) || (driver.empty() && row.section == section);
+        if (fits && std::find(keys.begin(), keys.end(), row.key) == keys.end()) {
             keys.push_back(row.key);
         }
     }
     return keys;
 }
 
+/// The drivers that have a key of their own of this name.
+std::vector<std::string_view> drivers_with(std::string_view section, std::string_view key) {
+    std::vector<std::string_view> drivers;
+    for (const SettingRow& row : settings_table()) {
+        if (row.section == section && row.key == key && !row.driver.empty()) {
+            drivers.push_back(row.driver);
+        }
+    }
+    return drivers;
+}
+
+std::string joined(const std::vector<std::string_view>& names) {
+    std::string list;
+    for (const std::string_view name : names) {
+        list += (list.empty() ? "" : ", ") + std::string(name);
+    }
+    return list;
+}
+
 }  // namespace
 
 std::string heading(const SectionRow& row) {
-    return "[" + std::string(row.name) + (row.named() ? " \"NAME\"]" : "]");
+    return "[" + std::string(row.name) + (row.named() ? " \"" + std::string(row.name_form) + "\"]" : "]");
 }
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& names) {
     if (const std::string_view near = nearest_name(text, names); !near.empty()) {
         return ", did you mean " + std::string(near) + "?";
     }
-    std::string list;
-    for (const std::string_view name : names) {
-        list += (list.empty() ? "" : ", ") + std::string(name);
-    }
-    return ", allowed: " + list;
+    return ", allowed: " + joined(names);
 }
 
 std::string section_advice(std::string_view kind) {
@@ -55,18 +70,21 @@ const SettingRow* row_for(std::string_view section, std::string_view driver, std
     if (const SettingRow* const row = find_setting(section, key, driver)) {
         return row;
     }
-    return find_row([&](const SettingRow& row) { return driver.empty() && row.section == section && row.key == key; });
+    const std::vector<std::string_view> drivers = drivers_with(section, key);
+    return driver.empty() && drivers.size() == 1 ? find_setting(section, key, drivers.front()) : nullptr;
+}
+
+bool is_undecided(std::string_view section, std::string_view driver, std::string_view key) {
+    return driver.empty() && drivers_with(section, key).size() > 1;
 }
 
 std::string misplaced_text(const MisplacedKey& found) {
     const auto is_key = [&](const SettingRow& row) {
         return row.key == found.key;
     };
-    const auto is_key_here = [&](const SettingRow& row) {
-        return row.key == found.key && row.section == found.section;
-    };
-    if (const SettingRow* const row = find_row(is_key_here)) {
-        return "is a setting of the driver " + std::string(row->driver) + ", but the driver of this device is " +
+    if (const std::vector<std::string_view> drivers = drivers_with(found.section, found.key); !drivers.empty()) {
+        return "is a setting of the driver" + std::string(drivers.size() > 1 ? "s " : " ") + joined(drivers) +
+               ", but the driver of " + (found.section == "device" ? "this" : "its") + " device is " +
                std::string(found.driver);
     }
     const std::string unknown = "is not a setting of " + found.title;

@@ -18,8 +18,11 @@ namespace telegate {
 [[nodiscard]] std::string section_advice(std::string_view kind);
 
 /// The row for a key of a section; nullptr when the key has no place there. `driver` is "" when it is not known: then
-/// the keys of every driver have one.
+/// the keys of every driver have one, but for those that is_undecided() tells.
 [[nodiscard]] const SettingRow* row_for(std::string_view section, std::string_view driver, std::string_view key);
+
+/// Whether the key is one of several drivers, and it is not known which of them.
+[[nodiscard]] bool is_undecided(std::string_view section, std::string_view driver, std::string_view key);
 
 /// A key, and where it was found.
 struct MisplacedKey {

@@ -17,8 +17,8 @@ bool same(char a, char b) noexcept {
 }
 
 /// Row by row over the table of prefix distances; a swap needs the row before the previous one too.
-/// Both texts are at most name_bytes_max long.
-std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
+/// Both texts are at most name_bytes_max long. Once it is sure to be `enough` or more, `enough` is the answer.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t enough) noexcept {
     using Row = std::array<std::size_t, name_bytes_max + 1>;
     Row before{};
     Row above{};
@@ -26,15 +26,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
     for (std::size_t j = 0; j <= b.size(); ++j) {
         above[j] = j;
     }
+    std::size_t least_above = 0;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         row[0] = i;
+        std::size_t least = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
             const std::size_t replaced = above[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
             row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
                 row[j] = std::min(row[j], before[j - 2] + 1);
             }
+            least = std::min(least, row[j]);
         }
+        if (std::min(least, least_above) >= enough) {  // both, for the sake of swaps
+            return enough;
+        }
+        least_above = least;
         before = above;
         above = row;
     }
@@ -50,10 +57,11 @@ std::string_view nearest_name(std::string_view text, std::span<const std::string
     }
     std::size_t least = std::max<std::size_t>(1, text.size() / 3) + 1;
     for (const std::string_view name : names) {
-        if (name.size() > name_bytes_max) {
+        const std::size_t difference = std::max(name.size(), text.size()) - std::min(name.size(), text.size());
+        if (name.size() > name_bytes_max || difference >= least) {
             continue;
         }
-        const std::size_t distance = edit_distance(text, name);
+        const std::size_t distance = edit_distance(text, name, least);
         if (distance < least) {
             least = distance;
             nearest = name;

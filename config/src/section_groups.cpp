@@ -1,22 +1,15 @@
 #include "section_groups.hpp"
 
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "name_advice.hpp"
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
 namespace telegate {
 namespace {
-
-bool is_instance_name(std::string_view name) noexcept {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-    };
-    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
-}
 
 /// Sorts sections into groups.
 ///
@@ -75,9 +68,9 @@ class Grouping {
             problems_.add(section.place, section.shown, section.title() + " has no name, allowed: " + heading(row));
             return false;
         }
-        if (!is_instance_name(*section.name)) {
+        if (!is_name_allowed(row, *section.name)) {
             problems_.add(section.place, section.shown,
-                          section.title() + " has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -");
+                          section.title() + " has a bad name, allowed: " + allowed_name(row));
             return false;
         }
         return true;

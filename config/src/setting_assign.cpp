@@ -1,6 +1,7 @@
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
+#include "default_owner.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
@@ -65,11 +66,6 @@ Fault assign_boolean(bool& value, std::string_view text) {
     return std::nullopt;
 }
 
-std::int64_t default_whole(const SettingRow& row) {
-    DefaultOwners defaults;
-    return value_at<std::int64_t>(row.slot(defaults.of(row.section)));
-}
-
 Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& value, std::string_view text) {
     const auto parsed = parse_quantity(text, row.unit);
     if (const auto* const fault = std::get_if<std::string>(&parsed)) {
@@ -77,7 +73,7 @@ Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& v
     }
     const std::int64_t number = std::get<std::int64_t>(parsed);
     if (number == 0 && rule.zero_is_default) {
-        value = default_whole(row);
+        value = value_at<std::int64_t>(row.slot(default_owner(row.section)));
         return std::nullopt;
     }
     if (number < rule.min || number > rule.max) {
@@ -99,6 +95,25 @@ Fault assign_real(const RealRule& rule, double& value, std::string_view text) {
     }
     value = number;
     return std::nullopt;
+}
+
+/// Stores with `store` where there is a number always, and where there may be none, what no text stands for.
+template <class Number, class Store>
+Fault assign_number(const SettingSlot& slot, std::string_view text, Store store) {
+    const auto* const maybe = std::get_if<std::optional<Number>*>(&slot);
+    if (maybe == nullptr) {
+        return store(value_at<Number>(slot));
+    }
+    if (text.empty()) {
+        (*maybe)->reset();
+        return std::nullopt;
+    }
+    Number number{};
+    Fault fault = store(number);
+    if (!fault) {
+        **maybe = number;
+    }
+    return fault;
 }
 
 Fault assign_choice(const ChoiceRule& rule, std::string& value, std::string_view text) {
@@ -140,21 +155,54 @@ Fault assign_whole_list(const WholeListRule& rule, std::vector<std::int64_t>& va
     return std::nullopt;
 }
 
-Fault assign_text(const TextRule& rule, std::string& value, std::string_view text) {
+/// Whether any source can give it and any file can hold it.
+bool fits_a_line(std::string_view text) noexcept {
     const auto is_control = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     };
+    return without_blanks(text) == text && !text.ends_with('\\') && std::none_of(text.begin(), text.end(), is_control);
+}
+
+bool is_short_enough(std::string_view text, std::size_t bytes_max) noexcept {
+    return bytes_max == 0 || text.size() <= bytes_max;
+}
+
+Fault assign_text(const TextRule& rule, std::string& value, std::string_view text) {
     const auto begins = [&](std::string_view prefix) {
         return text.starts_with(prefix) && text.size() > prefix.size();
     };
     const bool begun =
         rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
-    const bool fits_a_line = without_blanks(text) == text && !text.ends_with('\\');
     const bool is_none = text.empty() && rule.may_be_empty;
-    if (!is_none && (!begun || !fits_a_line || std::any_of(text.begin(), text.end(), is_control))) {
+    if (!is_none && (!begun || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max))) {
         return quoted(text) + " is not allowed";
     }
     value = text;
+    return std::nullopt;
+}
+
+bool is_element(const TextListRule& rule, std::string_view text) noexcept {
+    const bool has_others =
+        !rule.characters.empty() && text.find_first_not_of(rule.characters) != std::string_view::npos;
+    return !text.empty() && !has_others && fits_a_line(text) && is_short_enough(text, rule.bytes_max);
+}
+
+Fault assign_text_list(const TextListRule& rule, std::vector<std::string>& value, std::string_view text) {
+    std::vector<std::string> chosen;
+    for (const std::string_view part :
+         text.empty() && rule.may_be_empty ? std::vector<std::string_view>() : split(text)) {
+        if (!is_element(rule, part)) {
+            return quoted(part) + " is not allowed";
+        }
+        if (!rule.may_repeat && std::find(chosen.begin(), chosen.end(), part) != chosen.end()) {
+            return quoted(part) + " is there twice";
+        }
+        if (chosen.size() == rule.count_max) {
+            return quoted(part) + " is one too many";
+        }
+        chosen.emplace_back(part);
+    }
+    value = std::move(chosen);
     return std::nullopt;
 }
 
@@ -196,14 +244,23 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
     Fault fault = std::visit(
         Overloaded{
             [&](const BooleanRule&) { return assign_boolean(value_at<bool>(slot), text); },
-            [&](const WholeRule& rule) { return assign_whole(row, rule, value_at<std::int64_t>(slot), text); },
-            [&](const RealRule& rule) { return assign_real(rule, value_at<double>(slot), text); },
+            [&](const WholeRule& rule) {
+                return assign_number<std::int64_t>(
+                    slot, text, [&](std::int64_t& number) { return assign_whole(row, rule, number, text); });
+            },
+            [&](const RealRule& rule) {
+                return assign_number<double>(slot, text,
+                                             [&](double& number) { return assign_real(rule, number, text); });
+            },
             [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
             [&](const ListRule& rule) { return assign_list(rule, value_at<std::vector<std::string>>(slot), text); },
             [&](const WholeListRule& rule) {
                 return assign_whole_list(rule, value_at<std::vector<std::int64_t>>(slot), text);
             },
             [&](const TextRule& rule) { return assign_text(rule, value_at<std::string>(slot), text); },
+            [&](const TextListRule& rule) {
+                return assign_text_list(rule, value_at<std::vector<std::string>>(slot), text);
+            },
             [&](const ListenRule&) {
                 return assign_listen(std::get<ListenSlot>(slot), text);
             }},
@@ -215,8 +272,7 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
 }
 
 void reset(const SettingRow& row, const SettingOwner& owner) {
-    DefaultOwners defaults;
-    const SettingSlot from = row.slot(defaults.of(row.section));
+    const SettingSlot from = row.slot(default_owner(row.section));
     std::visit(Overloaded{[&](const ListenSlot& to) {
                               const ListenSlot& listen = std::get<ListenSlot>(from);
                               *to.host = *listen.host;

@@ -1,10 +1,12 @@
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
+#include "default_owner.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 
 #include <array>
 #include <charconv>
+#include <type_traits>
 
 namespace telegate {
 namespace {
@@ -32,6 +34,11 @@ std::string joined(const std::vector<std::int64_t>& numbers) {
     return text;
 }
 
+template <class Number>
+std::string maybe_text(const std::optional<Number>& value) {
+    return value ? number_text(*value) : "";
+}
+
 std::string slot_text(const SettingSlot& slot) {
     return std::visit(Overloaded{[](const bool* value) -> std::string { return *value ? "yes" : "no"; },
                                  [](const std::int64_t* value) { return number_text(*value); },
@@ -41,6 +48,8 @@ std::string slot_text(const SettingSlot& slot) {
                                      return joined(std::vector<std::string_view>(value->begin(), value->end()), ", ");
                                  },
                                  [](const std::vector<std::int64_t>* value) { return joined(*value); },
+                                 [](const std::optional<std::int64_t>* value) { return maybe_text(*value); },
+                                 [](const std::optional<double>* value) { return maybe_text(*value); },
                                  [](const ListenSlot& listen) {
                                      return listen_address_text(*listen.host, *listen.port);
                                  }},
@@ -60,38 +69,15 @@ std::string whole_rule_text(const SettingRow& row, const WholeRule& rule, Notati
     return "a whole number without unit, " + range + unit + zero;
 }
 
-}  // namespace
-
-std::string_view to_string(Applies applies) noexcept {
-    return applies == Applies::live ? "live" : "restart";
+std::string text_list_rule_text(const TextListRule& rule, Notation notation) {
+    const bool is_json = notation == Notation::json;
+    const std::string none = rule.may_be_empty && !is_json ? "nothing, or " : "";
+    return none + (is_json ? "an array of " : "") + (rule.may_be_empty ? "" : "one or more and ") + "at most " +
+           number_text(rule.count_max) + (is_json ? " texts, each " : " texts separated by commas, each ") +
+           std::string(rule.allowed);
 }
 
-SettingOwner DefaultOwners::of(std::string_view section) noexcept {
-    if (section == "publish") {
-        return &publish;
-    }
-    if (section == "services") {
-        return &services;
-    }
-    if (section == "device") {
-        return &device;
-    }
-    return &settings;
-}
-
-std::string_view type_text(const SettingRow& row) noexcept {
-    return std::visit(
-        Overloaded{[](const BooleanRule&) { return "yes or no"; }, [](const WholeRule&) { return "whole number"; },
-                   [](const RealRule&) { return "number"; }, [](const ChoiceRule&) { return "choice"; },
-                   [](const ListRule&) { return "list of choices"; },
-                   [](const WholeListRule&) { return "list of whole numbers"; }, [](const TextRule&) { return "text"; },
-                   [](const ListenRule&) {
-                       return "address";
-                   }},
-        row.rule);
-}
-
-std::string allowed_text(const SettingRow& row, Notation notation) {
+std::string rule_text(const SettingRow& row, Notation notation) {
     const bool is_json = notation == Notation::json;
     return std::visit(
         Overloaded{
@@ -110,6 +96,7 @@ std::string allowed_text(const SettingRow& row, Notation notation) {
                        number_text(rule.min) + " to " + number_text(rule.max);
             },
             [](const TextRule& rule) { return std::string(rule.allowed); },
+            [&](const TextListRule& rule) { return text_list_rule_text(rule, notation); },
             [](const ListenRule&) -> std::string {
                 return "HOST:PORT with a numeric IPv4 address, an IPv6 address in brackets or localhost, and a "
                        "port from 0 to 65535, or nothing";
@@ -117,13 +104,75 @@ std::string allowed_text(const SettingRow& row, Notation notation) {
         row.rule);
 }
 
+}  // namespace
+
+std::string_view to_string(Applies applies) noexcept {
+    switch (applies) {
+        case Applies::live: return "live";
+        case Applies::file: return "file";
+        case Applies::restart: return "restart";
+    }
+    return "";
+}
+
+SettingOwner DefaultOwners::of(std::string_view section) noexcept {
+    if (section == "publish") {
+        return &publish;
+    }
+    if (section == "services") {
+        return &services;
+    }
+    if (section == "device") {
+        return &device;
+    }
+    if (section == "channel") {
+        return &channel;
+    }
+    return &settings;
+}
+
+SettingOwner default_owner(std::string_view section) {
+    static DefaultOwners defaults;
+    return defaults.of(section);
+}
+
+std::string_view type_text(const SettingRow& row) noexcept {
+    return std::visit(
+        Overloaded{[](const BooleanRule&) { return "yes or no"; }, [](const WholeRule&) { return "whole number"; },
+                   [](const RealRule&) { return "number"; }, [](const ChoiceRule&) { return "choice"; },
+                   [](const ListRule&) { return "list of choices"; },
+                   [](const WholeListRule&) { return "list of whole numbers"; }, [](const TextRule&) { return "text"; },
+                   [](const TextListRule&) { return "list of texts"; },
+                   [](const ListenRule&) {
+                       return "address";
+                   }},
+        row.rule);
+}
+
+std::string allowed_text(const SettingRow& row, Notation notation) {
+    const std::string none = notation == Notation::json ? ", or null" : ", or nothing";
+    return rule_text(row, notation) + (is_optional(row) ? none : "");
+}
+
 bool is_list(const SettingRow& row) noexcept {
-    return std::holds_alternative<ListRule>(row.rule) || std::holds_alternative<WholeListRule>(row.rule);
+    return std::holds_alternative<ListRule>(row.rule) || std::holds_alternative<WholeListRule>(row.rule) ||
+           std::holds_alternative<TextListRule>(row.rule);
+}
+
+bool is_optional(const SettingRow& row) noexcept {
+    return std::visit(
+        []<class Place>(const Place& /*place*/) {
+            return std::is_same_v<Place, std::optional<std::int64_t>*> || std::is_same_v<Place, std::optional<double>*>;
+        },
+        row.slot(default_owner(row.section)));
 }
 
 bool is_unset(const SettingRow& row, const SettingOwner& owner) {
-    DefaultOwners defaults;
-    return !row.unset.empty() && slot_text(row.slot(owner)) == slot_text(row.slot(defaults.of(row.section)));
+    const std::string text = slot_text(row.slot(owner));
+    if (is_optional(row)) {
+        return text.empty();
+    }
+    return !row.unset.empty() && text == slot_text(row.slot(default_owner(row.section)));
 }
 
 std::string value_text(const SettingRow& row, const SettingOwner& owner) {
@@ -131,8 +180,7 @@ std::string value_text(const SettingRow& row, const SettingOwner& owner) {
 }
 
 std::string default_text(const SettingRow& row) {
-    DefaultOwners defaults;
-    return value_text(row, defaults.of(row.section));
+    return value_text(row, default_owner(row.section));
 }
 
 }  // namespace telegate

@@ -1,12 +1,13 @@
 #include "settings_builder.hpp"
 
 #include "config/nearest_name.hpp"
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "ini_text.hpp"
 #include "name_advice.hpp"
+#include "overloaded.hpp"
 #include "section_groups.hpp"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,19 +27,44 @@ struct List {
 };
 
 /// The driver that a device names last; "" when that is none or one that does not exist.
-std::string_view driver_of(const SectionGroup& group) {
-    const SettingRow* const row = find_setting(group.row->name, "driver");
+std::string_view driver_named_by(const SectionGroup& group) {
+    const SettingRow& row = *find_setting("device", "driver");
     std::string_view driver;
     for (const SectionGroup::Piece& piece : group.pieces) {
         for (const GivenEntry& entry : piece.section->entries) {
-            DeviceSettings device;
-            if (entry.key == "driver" && row != nullptr) {
-                driver = assign(*row, &device, entry.value) ? std::string_view() : std::string_view(entry.value);
+            if (entry.key == row.key) {
+                DeviceSettings device;
+                driver = assign(row, &device, entry.value) ? std::string_view() : std::string_view(entry.value);
             }
         }
     }
     return driver;
 }
+
+/// Of all devices that are given; the groups must outlive it.
+using Drivers = std::map<std::string_view, std::string_view>;
+
+Drivers drivers_of(const std::vector<SectionGroup>& groups) {
+    Drivers drivers;
+    for (const SectionGroup& group : groups) {
+        if (group.row->name == "device") {
+            // The first is the one that holds, should another be refused.
+            drivers.try_emplace(group.name, driver_named_by(group));
+        }
+    }
+    return drivers;
+}
+
+std::string_view device_of(std::string_view channel) noexcept {
+    return channel.substr(0, channel.find('/'));
+}
+
+/// A section to fill.
+struct Filling {
+    const SectionGroup& group;
+    std::string_view driver;  // of the device, or of the device of the channel; "" when it is not known
+    SettingOwner owner;
+};
 
 /// Fills one struct with what the sources give to one section.
 ///
@@ -47,8 +73,12 @@ std::string_view driver_of(const SectionGroup& group) {
 /// Failure: tells the problems; nothing else can fail.
 class SectionFill {
   public:
-    SectionFill(const SectionGroup& group, SettingOwner owner, Notation notation, ProblemList& problems)
-        : group_(group), owner_(owner), driver_(driver_of(group)), notation_(notation), problems_(problems) {}
+    SectionFill(const Filling& filling, Notation notation, ProblemList& problems)
+        : group_(filling.group),
+          owner_(filling.owner),
+          driver_(filling.driver),
+          notation_(notation),
+          problems_(problems) {}
 
     void take(const std::vector<SettingsSource>& sources) {
         const auto& pieces = group_.pieces;
@@ -64,8 +94,7 @@ class SectionFill {
     void require_all() {
         const GivenSection& first = *group_.pieces.front().section;
         for (const SettingRow& row : settings_table()) {
-            const bool is_ours = row.section == group_.row->name && (row.driver.empty() || row.driver == driver_);
-            if (is_ours && row.required && !given_.contains(row.key)) {
+            if (belongs(row, group_.row->name, driver_) && row.required && !given_.contains(row.key)) {
                 problems_.add({.file = first.place.file,
                                .line = first.place.line,
                                .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
@@ -95,6 +124,9 @@ class SectionFill {
 
     void take(const SettingsSource& source, const GivenSection& section) {
         for (const GivenEntry& entry : section.entries) {
+            if (is_undecided(group_.row->name, driver_, entry.key)) {
+                continue;  // that the driver is not known is a problem already
+            }
             const SettingRow* const row = row_for(group_.row->name, driver_, entry.key);
             if (row == nullptr) {
                 complain(entry, misplaced_text({group_.row->name, driver_, entry.key, section.title()}));
@@ -144,8 +176,8 @@ class SectionFill {
             }
         }
         for (const SettingRow& row : settings_table()) {
-            if (row.section == group_.row->name && !row.excludes.empty()) {
-                settle(row, *row_for(row.section, row.driver, row.excludes));
+            if (belongs(row, group_.row->name, driver_) && !row.excludes.empty()) {
+                settle(row, *find_setting(row.section, row.excludes, row.driver));
             }
         }
         given_.merge(given_here_);
@@ -170,7 +202,7 @@ class SectionFill {
 
     const SectionGroup& group_;
     SettingOwner owner_;
-    std::string_view driver_;  // of a device
+    std::string_view driver_;
     Notation notation_;
     ProblemList& problems_;
     Entries given_;
@@ -190,79 +222,101 @@ class SettingsBuilder {
     SettingsBuilder(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems)
         : sources_(sources), notation_(notation), problems_(problems) {}
 
+    LoadedSettings build(const std::vector<SectionGroup>& groups) {
+        drivers_ = drivers_of(groups);
+        for (const SectionGroup& group : groups) {
+            add(group);
+        }
+        return std::move(loaded_);
+    }
+
+  private:
     void add(const SectionGroup& group) {
         if (group.refused) {
             DefaultOwners scratch;
-            SectionFill(group, scratch.of(group.row->name), notation_, problems_).take(sources_);
+            SectionFill({group, driver_of(group), scratch.of(group.row->name)}, notation_, problems_).take(sources_);
             return;
         }
-        SectionFill fill(group, owner_of(group), notation_, problems_);
+        require_device(group);
+        const SettingOwner owner = add_instance(loaded_.settings, group.row->name, group.name);
+        SectionFill fill({group, driver_of(group), owner}, notation_, problems_);
         fill.take(sources_);
         fill.require_all();
         for (const auto& [key, place] : fill.origins()) {
             loaded_.origins.given.insert_or_assign({std::string(group.row->name), group.name, std::string(key)}, place);
         }
-        keep_place(group, fill.origins());
+        keep_places(group, owner, fill.origins());
     }
 
-    LoadedSettings take() { return std::move(loaded_); }
-
-  private:
-    SettingOwner owner_of(const SectionGroup& group) {
-        Settings& settings = loaded_.settings;
-        if (group.row->name == "publish") {
-            settings.publish.emplace_back().name = group.name;
-            return &settings.publish.back();
-        }
-        if (group.row->name == "services") {
-            settings.services.emplace_back().name = group.name;
-            return &settings.services.back();
-        }
+    [[nodiscard]] std::string_view driver_of(const SectionGroup& group) const {
         if (group.row->name == "device") {
-            settings.devices.emplace_back().name = group.name;
-            return &settings.devices.back();
+            return driver_named_by(group);
         }
-        return &settings;
+        const auto found = group.row->of_channel() ? drivers_.find(device_of(group.name)) : drivers_.end();
+        return found == drivers_.end() ? std::string_view() : found->second;
+    }
+
+    /// A channel is one of a device that there is.
+    void require_device(const SectionGroup& group) {
+        const std::string_view device = device_of(group.name);
+        if (!group.row->of_channel() || drivers_.contains(device)) {
+            return;
+        }
+        const GivenSection& first = *group.pieces.front().section;
+        std::vector<std::string_view> devices;
+        for (const auto& [name, driver] : drivers_) {
+            devices.push_back(name);
+        }
+        const std::string_view near = nearest_name(device, devices);
+        problems_.add({.file = first.place.file,
+                       .line = first.place.line,
+                       .key = first.shown.empty() ? first.title() : first.shown,
+                       .what = "there is no [device \"" + printable(device) + "\"]" +
+                               (near.empty() ? "" : ", did you mean " + printable(near) + "?"),
+                       .setting = printable(std::string(group.row->name) + '.' + group.name)});
     }
 
     /// For what only shows when the values are used.
-    void keep_place(const SectionGroup& group, const Places& origins) {
+    void keep_places(const SectionGroup& group, SettingOwner owner, const Places& origins) {
+        const SettingsPlace& first = group.pieces.front().section->place;
         const auto place_of = [&](std::string_view key) {
             const auto found = origins.find(key);
-            return found == origins.end() ? group.pieces.front().section->place : found->second;
+            return found == origins.end() ? first : found->second;
         };
-        Settings& settings = loaded_.settings;
-        if (group.row->name == "publish") {
-            settings.publish.back().place = place_of("endpoint");
-            settings.publish.back().places = {origins.begin(), origins.end()};
-        } else if (group.row->name == "services") {
-            settings.services.back().place = place_of("endpoint");
-            settings.services.back().places = {origins.begin(), origins.end()};
-        } else if (group.row->name == "device") {
-            settings.devices.back().place = group.pieces.front().section->place;
-        } else if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {
-            settings.cpu_affinity_place = place_of("cpu_affinity");
-        } else if (group.row->name == "rest") {
-            for (const auto& [key, place] : origins) {
-                settings.rest.places.emplace(key, place);
-            }
-        }
+        const SettingsPlaces places{origins.begin(), origins.end()};
+        std::visit(Overloaded{[&](Settings* settings) {
+                                  if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {
+                                      settings->cpu_affinity_place = place_of("cpu_affinity");
+                                  } else if (group.row->name == "rest") {
+                                      settings->rest.places = places;
+                                  }
+                              },
+                              [&](DeviceSettings* device) {
+                                  device->place = first;
+                                  device->places = places;
+                              },
+                              [&](ChannelSettings* channel) {
+                                  channel->place = first;
+                                  channel->places = places;
+                              },
+                              [&](auto* endpoint) {
+                                  endpoint->place = place_of("endpoint");
+                                  endpoint->places = places;
+                              }},
+                   owner);
     }
 
     const std::vector<SettingsSource>& sources_;
     Notation notation_;
     ProblemList& problems_;
+    Drivers drivers_;
     LoadedSettings loaded_;
 };
 
 }  // namespace
 
 LoadedSettings build_settings(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems) {
-    SettingsBuilder builder(sources, notation, problems);
-    for (const SectionGroup& group : group_sections(sources, problems)) {
-        builder.add(group);
-    }
-    return builder.take();
+    return SettingsBuilder(sources, notation, problems).build(group_sections(sources, problems));
 }
 
 LoadedSettings settings_from(const std::vector<SettingsSource>& sources, std::vector<SettingsProblem> found,

@@ -1,40 +1,38 @@
 #include "config/settings_diff.hpp"
 
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace telegate {
 namespace {
 
 using Kind = SettingChange::Kind;
 
-std::string_view driver_of(const SettingOwner& owner) {
-    const auto* const device = std::get_if<DeviceSettings*>(&owner);
-    return device == nullptr ? std::string_view() : std::string_view((*device)->driver);
+/// What an instance that was not there before, or had another driver, brings with it.
+Applies applies_with(std::string_view kind, const SectionInstance& instance) {
+    const auto table = settings_table();
+    const bool any_file = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {
+        return row.applies == Applies::file && belongs(row, kind, instance.driver) &&
+               value_text(row, instance.owner) != default_text(row);
+    });
+    return any_file ? Applies::file : Applies::live;
 }
 
-/// One section before and after.
-struct Section {
-    std::string_view name;
-    SettingOwner from;
-    SettingOwner to;
-};
-
-bool belongs_to_both(const SettingRow& row, const Section& section) {
-    return row.driver.empty() || (row.driver == driver_of(section.from) && row.driver == driver_of(section.to));
-}
-
-void add_changed(std::string_view kind, const Section& section, std::vector<SettingChange>& changes) {
+void add_changed(std::string_view kind, const SectionInstance& from, const SectionInstance& to,
+                 std::vector<SettingChange>& changes) {
     for (const SettingRow& row : settings_table()) {
-        if (row.section != kind || !belongs_to_both(row, section)) {
+        if (!belongs(row, kind, from.driver) || !belongs(row, kind, to.driver)) {
             continue;
         }
-        std::string from = value_text(row, section.from);
-        std::string to = value_text(row, section.to);
-        if (from != to) {
-            changes.push_back({std::string(row.section), std::string(section.name), std::string(row.key),
-                               std::move(from), std::move(to), row.applies, Kind::changed});
+        std::string before = value_text(row, from.owner);
+        std::string after = value_text(row, to.owner);
+        if (before != after) {
+            const Applies applies = row.key == "driver" ? applies_with(kind, to) : row.applies;
+            changes.push_back({std::string(row.section), to.name, std::string(row.key), std::move(before),
+                               std::move(after), applies, Kind::changed});
         }
     }
 }
@@ -48,30 +46,35 @@ Applies applies_of(std::string_view section) {
     return any_restart ? Applies::restart : Applies::live;
 }
 
-template <class Instance>
-Instance* find(std::vector<Instance>& instances, std::string_view name) {
-    const auto found =
-        std::find_if(instances.begin(), instances.end(), [&](const Instance& each) { return each.name == name; });
-    return found == instances.end() ? nullptr : &*found;
+using ByName = std::map<std::string_view, const SectionInstance*>;
+
+ByName by_name(const std::vector<SectionInstance>& instances) {
+    ByName map;
+    for (const SectionInstance& each : instances) {
+        map.emplace(each.name, &each);
+    }
+    return map;
 }
 
-template <class Instance>
-void add_instances(std::string_view kind, std::vector<Instance>& from, std::vector<Instance>& to,
-                   std::vector<SettingChange>& changes) {
-    const auto whole = [&](const Instance& instance, Kind how) {
-        changes.push_back({std::string(kind), instance.name, "", "", "", applies_of(kind), how});
+void add_section(std::string_view kind, Settings& before, Settings& after, std::vector<SettingChange>& changes) {
+    const std::vector<SectionInstance> from = instances_of(before, kind);
+    const std::vector<SectionInstance> to = instances_of(after, kind);
+    const ByName from_by_name = by_name(from);
+    const ByName to_by_name = by_name(to);
+    const auto whole = [&](const SectionInstance& instance, Kind how) {
+        const Applies applies = how == Kind::added ? applies_with(kind, instance) : Applies::live;
+        changes.push_back({std::string(kind), instance.name, "", "", "", std::max(applies, applies_of(kind)), how});
     };
-    for (const Instance& before : from) {
-        if (find(to, before.name) == nullptr) {
-            whole(before, Kind::removed);
+    for (const SectionInstance& each : from) {
+        if (!to_by_name.contains(each.name)) {
+            whole(each, Kind::removed);
         }
     }
-    for (Instance& after : to) {
-        Instance* const before = find(from, after.name);
-        if (before == nullptr) {
-            whole(after, Kind::added);
+    for (const SectionInstance& each : to) {
+        if (const auto found = from_by_name.find(each.name); found != from_by_name.end()) {
+            add_changed(kind, *found->second, each, changes);
         } else {
-            add_changed(kind, {after.name, before, &after}, changes);
+            whole(each, Kind::added);
         }
     }
 }
@@ -100,15 +103,7 @@ std::vector<SettingChange> diff(const Settings& from, const Settings& to) {
     Settings after = to;
     std::vector<SettingChange> changes;
     for (const SectionRow& section : section_table()) {
-        if (section.name == "publish") {
-            add_instances(section.name, before.publish, after.publish, changes);
-        } else if (section.name == "services") {
-            add_instances(section.name, before.services, after.services, changes);
-        } else if (section.name == "device") {
-            add_instances(section.name, before.devices, after.devices, changes);
-        } else {
-            add_changed(section.name, {"", &before, &after}, changes);
-        }
+        add_section(section.name, before, after, changes);
     }
     return changes;
 }

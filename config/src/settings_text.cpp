@@ -1,12 +1,13 @@
 #include "config/settings_text.hpp"
 
 #include "config/setting_row.hpp"
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "config/settings_walk.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -37,34 +38,43 @@ void add_heading(std::string& out, const SectionRow& section, const std::string&
     out += "[" + std::string(section.name) + (name.empty() ? "" : " \"" + name + "\"") + "]\n";
 }
 
-void add_setting(std::string& out, const SettingSpot& spot) {
-    const SettingRow& row = spot.row;
+void add_explanation(std::string& out, const SettingRow& row) {
     const std::string standard = default_text(row);
-    const bool unset = is_unset(row, spot.owner);
     out += '\n';
     add_comment(out, row.meaning);
     add_comment(out,
                 "Allowed: " + allowed_text(row) +
                     (row.required ? ". Needed." : ". Default: " + (standard.empty() ? "nothing" : standard) + ".") +
                     (row.applies == Applies::live ? " A reload changes it." : " A restart changes it."));
-    out += (unset ? "# " : "") + std::string(row.key) + " = " + (unset ? "" : value_text(row, spot.owner));
+}
+
+/// A default in the section of a channel is as good as nothing, but for keys that are refused where others are missing.
+bool goes_without_saying(const SettingSpot& spot) {
+    return is_unset(spot.row, spot.owner) ||
+           (spot.row.section == "channel" && value_text(spot.row, spot.owner) == default_text(spot.row));
+}
+
+void add_value(std::string& out, const SettingSpot& spot) {
+    const bool unset = is_unset(spot.row, spot.owner);
+    out += (goes_without_saying(spot) ? "# " : "") + std::string(spot.row.key) + " = " +
+           (unset ? "" : value_text(spot.row, spot.owner));
     while (out.back() == ' ') {
         out.pop_back();
     }
     out += '\n';
 }
 
-/// All sections, or only those of which there can be several.
-enum class Sections : std::uint8_t { all, named };
-
-std::string as_ini(const Settings& settings, Sections which) {
+/// The sections that `is_wanted` says.
+template <class Condition>
+std::string as_ini(const Settings& settings, Condition is_wanted) {
     std::string out;
     Settings copy = settings;
     const SectionRow* section = nullptr;
     std::string name;
+    std::set<const SettingRow*> explained;
     walk(copy, [&](const SettingSpot& spot) {
         const SectionRow* const here = find_section(spot.row.section);
-        if (which == Sections::named && !here->named()) {
+        if (!is_wanted(*here)) {
             return;
         }
         if (section != here || name != spot.name) {
@@ -72,29 +82,44 @@ std::string as_ini(const Settings& settings, Sections which) {
             name = spot.name;
             add_heading(out, *section, name);
         }
-        add_setting(out, spot);
+        if (explained.insert(&spot.row).second) {
+            add_explanation(out, spot.row);
+            add_value(out, spot);
+        } else if (!goes_without_saying(spot)) {
+            add_value(out, spot);
+        }
     });
     return out;
 }
 
-/// The sections of which there could be several and is none, as comments.
-std::string examples(const Settings& settings) {
+/// One section of each kind of which there can be several, and one for each driver that has keys of its own.
+Settings one_of_each() {
     Settings some;
-    if (settings.publish.empty()) {
-        some.publish.emplace_back().name = "NAME";
-    }
-    if (settings.services.empty()) {
-        some.services.emplace_back().name = "NAME";
-    }
-    if (settings.devices.empty()) {
-        const SettingRow& driver = *find_setting("device", "driver");
-        for (const std::string_view name : std::get<ChoiceRule>(driver.rule).choices) {
-            some.devices.emplace_back().name = name;
-            some.devices.back().driver = name;
+    some.publish.emplace_back().name = "NAME";
+    some.services.emplace_back().name = "NAME";
+    const SettingRow& driver = *find_setting("device", "driver");
+    for (const std::string_view name : std::get<ChoiceRule>(driver.rule).choices) {
+        some.devices.emplace_back().name = name;
+        some.devices.back().driver = name;
+        const auto rows = settings_table();
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const SettingRow& row) { return row.section == "channel" && row.driver == name; })) {
+            some.channels.emplace_back().name = std::string(name) + "/CHANNEL";
         }
     }
+    if (some.channels.empty()) {
+        some.channels.emplace_back().name = "DEVICE/CHANNEL";
+    }
+    return some;
+}
+
+/// The sections of which there could be several and is none, as comments.
+std::string examples(const Settings& settings) {
+    Settings copy = settings;
     std::string out;
-    std::istringstream lines(as_ini(some, Sections::named));
+    std::istringstream lines(as_ini(one_of_each(), [&](const SectionRow& section) {
+        return section.named() && instances_of(copy, section.name).empty();
+    }));
     for (std::string line; std::getline(lines, line);) {
         out += (line.empty() || line.starts_with('#') ? "" : "# ") + line + "\n";
     }
@@ -122,7 +147,7 @@ std::string effective_text(const LoadedSettings& loaded) {
 }
 
 std::string sample_ini(const Settings& settings) {
-    return as_ini(settings, Sections::all) + examples(settings);
+    return as_ini(settings, [](const SectionRow&) { return true; }) + examples(settings);
 }
 
 }  // namespace telegate

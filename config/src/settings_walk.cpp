@@ -1,42 +1,26 @@
 #include "config/settings_walk.hpp"
 
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
-
-#include <string_view>
 
 namespace telegate {
 namespace {
 
-using Visit = std::function<void(const SettingSpot&)>;
-
-void walk_section(std::string_view section, const std::string& name, SettingOwner owner, const Visit& visit) {
-    DeviceSettings* const* const device = std::get_if<DeviceSettings*>(&owner);
+void walk_instance(std::string_view section, const SectionInstance& instance,
+                   const std::function<void(const SettingSpot&)>& visit) {
     for (const SettingRow& row : settings_table()) {
-        const bool fits = row.driver.empty() || (device != nullptr && row.driver == (*device)->driver);
-        if (row.section == section && fits) {
-            visit({row, name, owner});
+        if (belongs(row, section, instance.driver)) {
+            visit({row, instance.name, instance.owner});
         }
     }
 }
 
 }  // namespace
 
-void walk(Settings& settings, const Visit& visit) {
+void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit) {
     for (const SectionRow& section : section_table()) {
-        if (section.name == "publish") {
-            for (PublishSettings& publish : settings.publish) {
-                walk_section(section.name, publish.name, &publish, visit);
-            }
-        } else if (section.name == "services") {
-            for (ServiceSettings& services : settings.services) {
-                walk_section(section.name, services.name, &services, visit);
-            }
-        } else if (section.name == "device") {
-            for (DeviceSettings& device : settings.devices) {
-                walk_section(section.name, device.name, &device, visit);
-            }
-        } else {
-            walk_section(section.name, "", &settings, visit);
+        for (const SectionInstance& instance : instances_of(settings, section.name)) {
+            walk_instance(section.name, instance, visit);
         }
     }
 }

@@ -72,13 +72,17 @@ void Ledger::captured(DeviceId device, std::span<const TelemetrySample> samples)
     producer_.commit();
 }
 
-void Ledger::filtered(ChannelId channel, std::uint64_t count) noexcept {
-    std::atomic<std::uint64_t>& of_channel = blocks_.of(channel).filtered[Blocks::slot(channel)];
-    of_channel.store(of_channel.load(std::memory_order_relaxed) + count, std::memory_order_release);
-    const std::size_t base = to_index(channels_.at(channel).device_id) * producer_cells;
+void Ledger::filtered(DeviceId device, std::span<const FilteredCount> counts) noexcept {
+    std::uint64_t total = 0;
+    for (const FilteredCount& each : counts) {
+        std::atomic<std::uint64_t>& of_channel = blocks_.of(each.channel).filtered[Blocks::slot(each.channel)];
+        of_channel.store(of_channel.load(std::memory_order_relaxed) + each.count, std::memory_order_release);
+        total += each.count;
+    }
+    const std::size_t base = to_index(device) * producer_cells;
     producer_.begin();
-    producer_.add(base + cell_sampled, count);
-    producer_.add(base + cell_filtered, count);
+    producer_.add(base + cell_sampled, total);
+    producer_.add(base + cell_filtered, total);
     producer_.commit();
 }
 

@@ -2,9 +2,11 @@
 
 #include "core/assert.hpp"
 #include "core/topic.hpp"
+#include "processing/batch_processing.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 namespace telegate {
@@ -24,18 +26,80 @@ std::size_t fitting_bytes(std::string_view text) noexcept {
     return cut;
 }
 
+struct NoValue {};
+
+// Each puts a value into a sample without one.
+
+void write(TelemetrySample& /*sample*/, NoValue /*none*/) noexcept {}
+
+void write(TelemetrySample& sample, double value) noexcept {
+    sample.type = ValueType::real;
+    sample.value.real = value;
+}
+
+void write(TelemetrySample& sample, std::int64_t value) noexcept {
+    sample.type = ValueType::integer;
+    sample.value.integer = value;
+}
+
+void write(TelemetrySample& sample, bool value) noexcept {
+    sample.type = ValueType::boolean;
+    sample.value.boolean = value;
+}
+
+void write(TelemetrySample& sample, std::string_view text) noexcept {
+    const std::size_t bytes = fitting_bytes(text);
+    sample.type = ValueType::text;
+    sample.flags |= bytes < text.size() ? sample_flag::text_truncated : std::uint8_t{0};
+    sample.text_bytes = static_cast<std::uint8_t>(bytes);
+    std::copy_n(text.begin(), bytes, sample.value.text);
+}
+
+/// That of another sample, which may have been cut.
+struct TextOf {
+    const TelemetrySample& sample;
+};
+
+void write(TelemetrySample& sample, const TextOf& text) noexcept {
+    write(sample, text.sample.text());
+    sample.flags |= text.sample.flags & sample_flag::text_truncated;
+}
+
 }  // namespace
 
-SampleBatch::SampleBatch(ChannelTable& channels, DeviceId device_id, std::string device,
+SampleBatch::SampleBatch(const Clock& clock, ChannelTable& channels, DeviceId device_id, std::string device,
                          std::function<void(std::span<const TelemetrySample>)> on_full)
-    : channels_(channels),
+    : clock_(clock),
+      channels_(channels),
       device_id_(device_id),
       device_(std::move(device)),
       on_full_(std::move(on_full)),
       samples_(std::make_unique<TelemetrySample[]>(samples_max)) {}
 
+SampleBatch::~SampleBatch() = default;
+
+void SampleBatch::process_with(ProcessingPlan plan, std::function<void(const FilteredSamples&)> on_filtered) {
+    TELEGATE_ASSERT(slots_.empty());
+    if (!plan.channels.empty()) {
+        processing_ = std::make_unique<Processing>(*this, std::move(plan), std::move(on_filtered));
+    }
+}
+
 SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string_view unit) {
-    const auto id = channels_.add(device_id_, device_, to_topic_part(name), unit);
+    const std::string part = to_topic_part(name);
+    if (processing_ == nullptr) {
+        return declare(part, unit);
+    }
+    const ChannelProcessing* const how = processing_->find(part);
+    const Channel channel = how == nullptr ? declare(part, unit) : processing_->add(part, unit, *how);
+    if (channel != Channel::none && slots_[static_cast<std::size_t>(channel)].is_made) {
+        return refuse_clash(part);
+    }
+    return channel;
+}
+
+SampleBatch::Channel SampleBatch::declare(const std::string& name, std::string_view unit) {
+    const auto id = channels_.add(device_id_, device_, name, unit);
     if (!id) {
         ++channels_refused_;
         return Channel::none;
@@ -49,6 +113,12 @@ SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string
         }
     }
     return Channel{index};
+}
+
+SampleBatch::Channel SampleBatch::refuse_clash(const std::string& name) {
+    ++channels_refused_;
+    clash_ = clash_.empty() ? name : clash_;
+    return Channel::none;
 }
 
 void SampleBatch::go_on_from(std::vector<ChannelSeq> before) {
@@ -81,52 +151,65 @@ std::vector<ChannelSeq> SampleBatch::retire() {
 }
 
 void SampleBatch::begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept {
+    stamp(time_utc_ns, time_mono_ns);
+    look_at_clock();
+    ++tick_;
+    if (processing_ != nullptr) {
+        processing_->begin_tick();
+    }
+}
+
+void SampleBatch::stamp(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept {
     time_utc_ns_ = time_utc_ns;
     time_mono_ns_ = time_mono_ns;
-    ++tick_;
+}
+
+void SampleBatch::stamp_now() noexcept {
+    const ClockPair now = read_both(clock_);
+    stamp(now.utc_ns, now.mono_ns);
+    look_at_clock();
+}
+
+void SampleBatch::look_at_clock() noexcept {
+    time_flags_ = clock_.utc_is_unsynchronised(time_mono_ns_) ? sample_flag::time_unsynchronised : std::uint8_t{0};
 }
 
 void SampleBatch::add(Channel channel, double value, Quality quality) {
     if (!std::isfinite(value)) {
         return add_absent(channel);
     }
-    if (TelemetrySample* sample = next(channel, quality)) {
-        sample->type = ValueType::real;
-        sample->value.real = value;
-    }
+    put(channel, quality, value);
 }
 
 void SampleBatch::add(Channel channel, std::int64_t value, Quality quality) {
-    if (TelemetrySample* sample = next(channel, quality)) {
-        sample->type = ValueType::integer;
-        sample->value.integer = value;
-    }
+    put(channel, quality, value);
 }
 
 void SampleBatch::add(Channel channel, bool value, Quality quality) {
-    if (TelemetrySample* sample = next(channel, quality)) {
-        sample->type = ValueType::boolean;
-        sample->value.boolean = value;
-    }
+    put(channel, quality, value);
 }
 
 void SampleBatch::add(Channel channel, std::string_view text, Quality quality) {
-    if (TelemetrySample* sample = next(channel, quality)) {
-        const std::size_t bytes = fitting_bytes(text);
-        sample->type = ValueType::text;
-        sample->flags = bytes < text.size() ? sample_flag::text_truncated : std::uint8_t{0};
-        sample->text_bytes = static_cast<std::uint8_t>(bytes);
-        std::copy_n(text.begin(), bytes, sample->value.text);
+    put(channel, quality, text);
+}
+
+void SampleBatch::add_copy(Channel channel, const TelemetrySample& of) {
+    switch (of.type) {
+        case ValueType::real: return add(channel, of.value.real, of.quality);
+        case ValueType::integer: return add(channel, of.value.integer, of.quality);
+        case ValueType::boolean: return add(channel, of.value.boolean, of.quality);
+        case ValueType::text: return put(channel, of.quality, TextOf{of});
+        case ValueType::none: return put(channel, of.quality, NoValue{});
     }
 }
 
 void SampleBatch::add_absent(Channel channel) {
-    next(channel, Quality::bad);
+    put(channel, Quality::bad, NoValue{});
 }
 
 void SampleBatch::add_absent_for_missing() {
     for (std::size_t index = 0; index < slots_.size(); ++index) {
-        if (slots_[index].tick != tick_) {
+        if (slots_[index].tick != tick_ && !slots_[index].is_made) {
             add_absent(Channel{static_cast<std::uint32_t>(index)});
         }
     }
@@ -137,27 +220,47 @@ void SampleBatch::flush() {
         on_full_({samples_.get(), count_});
         count_ = 0;
     }
+    if (processing_ != nullptr) {
+        processing_->tell_filtered();
+    }
 }
 
-TelemetrySample* SampleBatch::next(Channel channel, Quality quality) {
+template <class Value>
+void SampleBatch::put(Channel channel, Quality quality, const Value& value) {
     const auto index = static_cast<std::size_t>(channel);
     if (index >= slots_.size()) {
         TELEGATE_ASSERT(channel == Channel::none);
-        return nullptr;
+        return;
     }
+    Slot& slot = slots_[index];
+    if (slot.processed == not_processed) [[likely]] {
+        return write(next(slot, quality), value);
+    }
+    if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::int64_t>) {
+        processing_->take_number(slot, value, quality);
+    } else {
+        TelemetrySample raw{};
+        raw.quality = quality;
+        write(raw, value);
+        processing_->take(slot, raw);
+    }
+}
+
+/// All zero, so of type none, but for what the batch puts on.
+TelemetrySample& SampleBatch::next(Slot& slot, Quality quality) {
     if (count_ == samples_max) {
         flush();
     }
-    Slot& slot = slots_[index];
     slot.tick = tick_;
     TelemetrySample& sample = samples_[count_++];
-    sample = {};  // all zero: type none, no flags
+    sample = {};
     sample.time_utc_ns = time_utc_ns_;
     sample.time_mono_ns = time_mono_ns_;
     sample.seq = ++slot.seq;
     sample.channel = slot.id;
     sample.quality = quality;
-    return &sample;
+    sample.flags = time_flags_;
+    return sample;
 }
 
 }  // namespace telegate

@@ -1,14 +1,22 @@
 #include "device/sampler.hpp"
 
 #include "core/assert.hpp"
+#include "producer_turn.hpp"
 #include "sampler_device.hpp"
+
+#include <poll.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <utility>
 
 namespace telegate {
 namespace {
+
+/// Of a device that can wait. It is no longer, so that a consumer that has stopped does not hold up commands.
+constexpr Duration room_wait_max = std::chrono::seconds(1);
 
 /// So that a change cannot fail half-way.
 template <class T>
@@ -20,6 +28,11 @@ std::vector<T> with_room(std::size_t count) {
 
 }  // namespace
 
+std::string own_thread_name(std::string_view device) {
+    constexpr std::size_t bytes_max = 15;
+    return ("tg-bus-" + std::string(device)).substr(0, bytes_max);
+}
+
 Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
                  Waker& waker)
     : clock_(clock),
@@ -28,49 +41,130 @@ Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<Teleme
       ledger_(ledger),
       waker_(waker),
       by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger.devices())),
-      devices_(with_room<Device*>(ledger.devices())) {}
+      devices_(with_room<Device*>(ledger.devices())),
+      turn_(std::make_unique<ProducerTurn>()) {}
 
 Sampler::~Sampler() = default;
 
 MonoTime Sampler::step(MonoTime now) {
-    now_ = now;
     MonoTime next = MonoTime::max();
     for (Device* const device : devices_) {
         if (interrupted_.load(std::memory_order_relaxed)) {
             break;
         }
-        if (!device->runs()) {
-            continue;
-        }
-        if (!device->due) {
-            device->due = now;
-        }
-        if (*device->due <= now) {
-            // Looked up again, so that a device also shows the lateness that the ones before it have caused.
-            const MonoTime at = std::max(now, clock_.mono_now());
-            device->lateness.record(at - *device->due);
-            read(*device, at);
-            device->schedule_after(at);
-        }
-        if (device->runs()) {
-            next = std::min(next, *device->due);
-        }
+        next = std::min(next, step(*device, now));
     }
     return next;
 }
 
-void Sampler::read(Device& device, MonoTime now) {
-    device.batch->begin(clock_.utc_now_ns(), to_ns(now));
+MonoTime Sampler::step_own(DeviceId device, MonoTime now) {
+    return step(at(device), now);
+}
+
+MonoTime Sampler::step(Device& device, MonoTime now) {
+    if (!device.runs()) {
+        return MonoTime::max();
+    }
+    return device.streams ? step_stream(device, now) : step_on_grid(device, now);
+}
+
+MonoTime Sampler::step_on_grid(Device& device, MonoTime now) {
+    DeadlineGrid& grid = device.grid;
+    const bool by_wall = device.options.alignment == Alignment::wall;
+    if (!grid.has_begun()) {
+        grid.begin(now, by_wall ? utc_less_mono_ns(clock_) : 0);
+    }
+    if (grid.due() > now) {
+        return grid.due();
+    }
+    const MonoTime expected = grid.due();
+    if (by_wall) {
+        const std::int64_t offset = utc_less_mono_ns(clock_);
+        if (grid.is_off(offset)) {
+            grid.realign(offset);
+        }
+        if (grid.due() > now) {
+            return grid.due();
+        }
+    }
+    // Looked up again, so that a device also shows the lateness that the ones before it have caused.
+    const MonoTime at = std::max(now, clock_.mono_now());
+    // A deadline that a step of the clock has moved back was not missed.
+    device.lateness.record(at - std::max(expected, grid.due()));
+    (void)device.breaker.allows(at);  // its time has come
+    if (!read(device, at)) {
+        return grid.due();
+    }
+    device.schedule_after(at);
+    return device.runs() ? grid.due() : MonoTime::max();
+}
+
+MonoTime Sampler::step_stream(Device& device, MonoTime now) {
+    if (now < device.retry_at) {
+        return device.retry_at;
+    }
+    (void)device.breaker.allows(now);
+    if (!read(device, now)) {
+        return now;
+    }
+    if (device.failures_in_row.load(std::memory_order_relaxed) == 0) {
+        return now;
+    }
+    const MonoTime at = clock_.mono_now();
+    device.retry_at = device.is_left_alone() ? device.breaker.retry_at() : at + device.options.interval;
+    return device.runs() ? device.retry_at : MonoTime::max();
+}
+
+bool Sampler::read(Device& device, MonoTime now) {
+    device.read_at = now;
+    const ClockPair both = read_both(clock_);
+    device.batch->begin(both.utc_ns, both.mono_ns);
     const ReadResult result = device.driver->read(*device.batch, now);
     if (result.status == ReadResult::Status::failed) {
+        if (device.own.load(std::memory_order_relaxed)) {
+            device.batch->stamp_now();  // it may have waited
+        }
         device.batch->add_absent_for_missing();
     }
-    device.count_channels();
-    device.note_result(result);
+    device.note_batch();
+    const bool is_whole = result.status != ReadResult::Status::interrupted;
+    if (is_whole) {
+        device.note_result(result, clock_);
+        device.note_clash();
+    }
     device.batch->flush();
+    return is_whole;
 }
 
 void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples) {
+    if (!device.waits_for_room) {
+        push(device, samples);
+        return;
+    }
+    const MonoTime until = std::chrono::steady_clock::now() + room_wait_max;
+    while (!samples.empty()) {
+        const auto portion = samples.first(std::min(samples.size(), queue_.capacity()));
+        await_room(device, portion.size(), until);
+        push(device, portion);
+        samples = samples.subspan(portion.size());
+    }
+}
+
+/// With several devices others may take the room; then the queue does what its policy says.
+void Sampler::await_room(const Device& device, std::size_t samples, MonoTime until) {
+    while (queue_.size() > 0 && queue_.size() + samples > queue_.capacity() &&
+           std::chrono::steady_clock::now() < until) {
+        waker_.wake();
+        pollfd cancelled{device.cancel->descriptor(), POLLIN, 0};
+        constexpr int look_ms = 1;  // in which the consumer takes some hundred samples
+        if (::poll(&cancelled, 1, look_ms) > 0) {
+            return;
+        }
+    }
+}
+
+void Sampler::push(const Device& device, std::span<const TelemetrySample> samples) {
+    const std::lock_guard lock(*turn_);
     // Captured comes first: the pump may take a sample the moment it is pushed, and the books must know it by then.
     static_assert(SampleBatch::samples_max <= Ledger::batch_samples_max);
     ledger_.captured(device.id, samples);
@@ -83,20 +177,25 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
         waker_.wake();
     });
     waits_for_room_.store(false, std::memory_order_relaxed);
-    tell_consumer();  // also when all were refused: of that, too, it tells others
+    tell_consumer(device.read_at);  // also when all were refused: of that, too, it tells others
 }
 
-void Sampler::tell_consumer() {
-    if (waker_.is_patient() && now_ - told_at_ < untold_max && queue_.size() < queue_.capacity() / untold_share) {
+void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
+    const std::lock_guard lock(*turn_);
+    ledger_.filtered(device.id, filtered.channels);
+    device.count_filtered(filtered.by_reason);
+}
+
+void Sampler::tell_consumer(MonoTime now) {
+    if (waker_.is_patient() && now - told_at_ < untold_max && queue_.size() < queue_.capacity() / untold_share) {
         return;
     }
-    told_at_ = now_;
+    told_at_ = now;
     waker_.wake();
 }
 
-CommandResult Sampler::command(DeviceId device, DeviceCommand command, MonoTime now) {
-    TELEGATE_ASSERT(to_index(device) < names());
-    Device& target = *by_id_[to_index(device)];
+CommandResult Sampler::command(DeviceId device, DeviceCommand command) {
+    Device& target = at(device);
     const DeviceState before = target.state.load(std::memory_order_relaxed);
     if (target.driver == nullptr) {
         return {before, true};
@@ -108,7 +207,7 @@ CommandResult Sampler::command(DeviceId device, DeviceCommand command, MonoTime 
     } else if (command == DeviceCommand::stop) {
         target.enter(DeviceState::idle);
     } else if (before == DeviceState::idle) {
-        target.start(now);
+        target.start();
     }
     return {target.state.load(std::memory_order_relaxed), true};
 }
@@ -139,14 +238,21 @@ std::optional<DeviceId> Sampler::find(std::string_view name) const noexcept {
     return device->id;
 }
 
-DeviceState Sampler::state(DeviceId device) const noexcept {
+Sampler::Device& Sampler::at(DeviceId device) const noexcept {
     TELEGATE_ASSERT(to_index(device) < names());
-    return by_id_[to_index(device)]->state.load(std::memory_order_relaxed);
+    return *by_id_[to_index(device)];
+}
+
+bool Sampler::is_own(DeviceId device) const noexcept {
+    return at(device).own.load(std::memory_order_acquire);
+}
+
+DeviceState Sampler::state(DeviceId device) const noexcept {
+    return at(device).state.load(std::memory_order_relaxed);
 }
 
 DeviceStatus Sampler::status(DeviceId device) const {
-    TELEGATE_ASSERT(to_index(device) < names());
-    const Device& source = *by_id_[to_index(device)];
+    const Device& source = at(device);
     DeviceStatus status;
     status.name = source.name;
     status.state = source.state.load(std::memory_order_relaxed);
@@ -155,7 +261,18 @@ DeviceStatus Sampler::status(DeviceId device) const {
     status.reads = source.reads.load(std::memory_order_relaxed);
     status.reads_failed = source.reads_failed.load(std::memory_order_relaxed);
     status.ticks_missed = source.ticks_missed.load(std::memory_order_relaxed);
-    status.last_error = source.last_error.load(std::memory_order_relaxed);
+    for (std::size_t reason = 0; reason < filter_reasons; ++reason) {
+        status.filtered_by[reason] = source.filtered_by[reason].load(std::memory_order_relaxed);
+    }
+    status.reads_skipped = source.reads_skipped.load(std::memory_order_relaxed);
+    status.failures_in_row = source.failures_in_row.load(std::memory_order_relaxed);
+    status.lost_at_source = source.lost_at_source.load(std::memory_order_relaxed);
+    status.thread = "tg-sample";
+    if (source.own.load(std::memory_order_acquire)) {
+        status.thread = own_thread_name(source.name);
+        status.breaker = source.breaker_state.load(std::memory_order_relaxed);
+    }
+    status.last_error = source.last_error.load();
     status.lateness_p50 = source.lateness.quantile(0.50);
     status.lateness_p99 = source.lateness.quantile(0.99);
     status.lateness_max = source.lateness.maximum();

@@ -8,14 +8,18 @@
 
 namespace telegate {
 
-/// Threads: the one that prepares, then the sampling thread in apply(), then any. Limits: those of the change.
+/// Threads: the one that prepares, then those of the devices, each for its own entries, then any.
+/// Limits:  those of the change.
 /// Failure: none. Afterwards it holds what was taken out.
 struct Sampler::Prepared {
     struct Entry {
         Device* device = nullptr;
         DeviceOptions options;
+        std::shared_ptr<CancelSignal> cancel;  // outlives the driver
         std::unique_ptr<Driver> driver;
         std::unique_ptr<SampleBatch> batch;
+        bool own = false;         // a matter of a thread of its own
+        bool comes_over = false;  // until now it was none
     };
     std::vector<Entry> set;
     std::vector<Entry> adjusted;
@@ -38,57 +42,148 @@ Sampler::Device& Sampler::device_named(const std::string& name) {
 
 std::shared_ptr<Sampler::Prepared> Sampler::prepare(DeviceChange change) {
     auto prepared = std::make_shared<Prepared>();
-    for (auto& [options, driver] : change.set) {
+    for (auto& [options, driver, processing] : change.set) {
         TELEGATE_ASSERT(options.interval >= DeviceOptions::interval_min);
         TELEGATE_ASSERT(options.interval <= DeviceOptions::interval_max);
+        TELEGATE_ASSERT(options.offset >= Duration(0) && options.offset < options.interval);
         Device& device = device_named(options.name);
-        const auto on_full = [this, &device](std::span<const TelemetrySample> samples) {
-            hand_over(device, samples);
-        };
-        auto batch = std::make_unique<SampleBatch>(channels_, device.id, device.name, on_full);
-        driver->open(*batch);
-        if (const std::size_t refused = batch->channels_refused(); refused > 0) {
-            throw std::length_error("device \"" + options.name + "\" has " + std::to_string(refused) +
-                                    " channels too many: since the start there have been " +
-                                    std::to_string(ChannelTable::channels_max) +
-                                    " of all devices, which is the most; a restart makes room");
+        const bool was_own = device.own.load(std::memory_order_relaxed);
+        const bool own = was_own || driver->traits().own_thread;
+        auto cancel = own ? std::make_shared<CancelSignal>() : nullptr;
+        if (own) {
+            driver->cancel_with(*cancel);
         }
-        prepared->set.push_back({&device, std::move(options), std::move(driver), std::move(batch)});
+        auto batch = open_batch(device, options, *driver, std::move(processing));
+        const bool comes_over = own && !was_own && device.present.load(std::memory_order_relaxed);
+        prepared->set.push_back(
+            {&device, std::move(options), std::move(cancel), std::move(driver), std::move(batch), own, comes_over});
     }
+    const auto entry_of = [this](const std::string& name) {
+        Prepared::Entry entry;
+        entry.device = &device_named(name);
+        entry.own = entry.device->own.load(std::memory_order_relaxed);
+        return entry;
+    };
     for (DeviceOptions& options : change.adjusted) {
-        Device& device = device_named(options.name);
-        prepared->adjusted.push_back({&device, std::move(options), nullptr, nullptr});
+        TELEGATE_ASSERT(options.offset >= Duration(0) && options.offset < options.interval);
+        prepared->adjusted.push_back(entry_of(options.name));
+        prepared->adjusted.back().options = std::move(options);
     }
     for (const std::string& name : change.removed) {
-        prepared->removed.push_back({&device_named(name), {}, nullptr, nullptr});
+        prepared->removed.push_back(entry_of(name));
     }
     return prepared;
 }
 
+std::unique_ptr<SampleBatch> Sampler::open_batch(Device& device, const DeviceOptions& options, Driver& driver,
+                                                 ProcessingPlan processing) {
+    const auto on_full = [this, &device](std::span<const TelemetrySample> samples) {
+        hand_over(device, samples);
+    };
+    auto batch = std::make_unique<SampleBatch>(clock_, channels_, device.id, device.name, on_full);
+    batch->process_with(std::move(processing),
+                        [this, &device](const FilteredSamples& filtered) { enter_filtered(device, filtered); });
+    driver.open(*batch);
+    if (!batch->clash().empty()) {
+        throw std::invalid_argument("device \"" + options.name + "\" has a channel \"" + batch->clash() +
+                                    "\" of its own, and processing would make another one of that name; leave out "
+                                    "the aggregate or the alarm");
+    }
+    if (const std::size_t refused = batch->channels_refused(); refused > 0) {
+        throw std::length_error("device \"" + options.name + "\" has " + std::to_string(refused) +
+                                " channels too many: since the start there have been " +
+                                std::to_string(ChannelTable::channels_max) +
+                                " of all devices, which is the most; a restart makes room");
+    }
+    return batch;
+}
+
 void Sampler::apply(Prepared& prepared) {
-    for (auto& [device, options, driver, batch] : prepared.removed) {
-        TELEGATE_ASSERT(device->driver != nullptr);
-        device->remove(driver, batch);
-        std::erase(devices_, device);
-    }
-    for (auto& [device, options, driver, batch] : prepared.set) {
-        if (device->driver == nullptr) {
-            devices_.push_back(device);
+    for (Prepared::Entry& entry : prepared.removed) {
+        if (!entry.own) {
+            TELEGATE_ASSERT(entry.device->driver != nullptr);
+            announce(entry.device->id, false);
+            entry.device->remove(entry.driver, entry.batch);
+            std::erase(devices_, entry.device);
         }
-        device->install(std::move(options), driver, batch);
     }
-    for (auto& [device, options, driver, batch] : prepared.adjusted) {
-        TELEGATE_ASSERT(device->driver != nullptr);
-        device->adjust(std::move(options));
+    for (Prepared::Entry& entry : prepared.set) {
+        if (entry.own) {
+            entry.device->own.store(true, std::memory_order_release);
+            if (entry.comes_over) {
+                std::erase(devices_, entry.device);
+            }
+            continue;
+        }
+        if (entry.device->driver == nullptr) {
+            devices_.push_back(entry.device);
+        }
+        entry.device->install(std::move(entry.options), entry.driver, entry.batch);
+    }
+    for (Prepared::Entry& entry : prepared.adjusted) {
+        if (!entry.own) {
+            TELEGATE_ASSERT(entry.device->driver != nullptr);
+            entry.device->adjust(std::move(entry.options));
+        }
     }
 }
 
-DeviceId Sampler::add(DeviceOptions options, std::unique_ptr<Driver> driver) {
+std::vector<Sampler::OwnChange> Sampler::own_changes(const Prepared& prepared) {
+    std::vector<OwnChange> changes;
+    const auto add = [&](OwnChange::Kind kind, const std::vector<Prepared::Entry>& entries) {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (entries[i].own) {
+                changes.push_back({kind, entries[i].device->id, i, entries[i].cancel});
+            }
+        }
+    };
+    add(OwnChange::Kind::remove, prepared.removed);
+    add(OwnChange::Kind::install, prepared.set);
+    add(OwnChange::Kind::adjust, prepared.adjusted);
+    return changes;
+}
+
+void Sampler::announce(DeviceId device, bool present) noexcept {
+    at(device).present.store(present, std::memory_order_relaxed);
+}
+
+void Sampler::install_own(Prepared& prepared, std::size_t entry) {
+    Prepared::Entry& set = prepared.set.at(entry);
+    set.device->install(std::move(set.options), set.driver, set.batch);
+    set.device->cancel.swap(set.cancel);  // that of the driver before ends after it
+}
+
+void Sampler::adjust_own(Prepared& prepared, std::size_t entry) {
+    Prepared::Entry& adjusted = prepared.adjusted.at(entry);
+    if (adjusted.device->driver != nullptr) {  // it may have gone meanwhile
+        adjusted.device->adjust(std::move(adjusted.options));
+    }
+}
+
+void Sampler::remove_own(DeviceId device) {
+    Device& target = at(device);
+    if (target.driver == nullptr) {
+        return;
+    }
+    const std::shared_ptr<CancelSignal> cancel = std::move(target.cancel);  // ends after the driver
+    std::unique_ptr<Driver> driver;
+    std::unique_ptr<SampleBatch> batch;
+    target.remove(driver, batch);
+}
+
+std::shared_ptr<CancelSignal> Sampler::cancel_of(DeviceId device) const noexcept {
+    return at(device).cancel;
+}
+
+DeviceId Sampler::add(DeviceOptions options, std::unique_ptr<Driver> driver, ProcessingPlan processing) {
     TELEGATE_ASSERT(!find(options.name));
     DeviceChange change;
-    change.set.push_back({std::move(options), std::move(driver)});
+    change.set.push_back({std::move(options), std::move(driver), std::move(processing)});
     const auto prepared = prepare(std::move(change));
     apply(*prepared);
+    for (const OwnChange& own : own_changes(*prepared)) {
+        install_own(*prepared, own.entry);
+    }
     return prepared->set.front().device->id;
 }
 

@@ -1,9 +1,16 @@
 #pragma once
 
+#include "core/assert.hpp"
+#include "deadline_grid.hpp"
+#include "device/breaker.hpp"
+#include "device/cancel_signal.hpp"
 #include "device/sampler.hpp"
+#include "error_text.hpp"
 
+#include <array>
 #include <atomic>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,30 +20,43 @@ namespace telegate {
 
 /// A name and what is sampled under it. The counts belong to the name, and go on when the device is another one.
 ///
-/// Threads: the sampling thread writes; the name, the id, the atomics and the histogram are what others read.
+/// Threads: the one that reads the device writes; the name, the id, the atomics, the error and the histogram are what
+///          others read.
 /// Limits:  the batch's; for a device that has gone the number of each of its channels.
 /// Failure: none.
 struct Sampler::Device {
     const std::string name;
     const DeviceId id;
     DeviceOptions options;
-    std::unique_ptr<Driver> driver;      // null while there is no such device
-    std::unique_ptr<SampleBatch> batch;  // as well
-    std::vector<ChannelSeq> past;        // of its channels, while there is no batch
-    std::optional<MonoTime> due;         // of the next read; none while the deadline grid waits for its first step
-    std::uint32_t errors_in_row = 0;
+    std::shared_ptr<CancelSignal> cancel;  // of a driver with a thread of its own, which it outlives
+    std::unique_ptr<Driver> driver;        // null while there is no such device
+    std::unique_ptr<SampleBatch> batch;    // as well
+    std::vector<ChannelSeq> past;          // of its channels, while there is no batch
+    DeadlineGrid grid;                     // begins with the first step
+    MonoTime read_at{};                    // when the last read began
+    MonoTime retry_at{};                   // of one that streams
+    Breaker breaker;
+    bool streams = false;
+    bool waits_for_room = false;
 
+    std::atomic<bool> own{false};  // has a thread of its own; never false again
     std::atomic<bool> present{false};
     std::atomic<Duration> interval{Duration(0)};
     std::atomic<DeviceState> state{DeviceState::idle};
+    std::atomic<BreakerState> breaker_state{BreakerState::closed};
     std::atomic<std::size_t> channels{0};
     std::atomic<std::uint64_t> reads{0};
     std::atomic<std::uint64_t> reads_failed{0};
     std::atomic<std::uint64_t> ticks_missed{0};
-    std::atomic<const char*> last_error{""};
+    std::atomic<std::uint64_t> reads_skipped{0};
+    std::atomic<std::uint64_t> failures_in_row{0};
+    std::atomic<std::uint64_t> lost_at_source{0};
+    std::array<std::atomic<std::uint64_t>, filter_reasons> filtered_by{};
+    ErrorText last_error;
     DurationHistogram lateness;
 
-    Device(std::string device_name, DeviceId device_id) : name(std::move(device_name)), id(device_id) {}
+    Device(std::string device_name, DeviceId device_id)
+        : name(std::move(device_name)), id(device_id), breaker({}, to_index(device_id) + 1) {}
 
     [[nodiscard]] bool runs() const noexcept {
         const DeviceState current = state.load(std::memory_order_relaxed);
@@ -44,36 +64,92 @@ struct Sampler::Device {
     }
     void enter(DeviceState next) noexcept { state.store(next, std::memory_order_relaxed); }
 
-    void count_channels() noexcept { channels.store(batch->channels(), std::memory_order_relaxed); }
-
-    /// Counts the deadlines that passed unserved and moves on to the first one after `now`, on the same grid.
-    void schedule_after(MonoTime now) noexcept {
-        const auto missed = (now - *due) / options.interval;
-        ticks_missed.fetch_add(static_cast<std::uint64_t>(missed), std::memory_order_relaxed);
-        *due += (missed + 1) * options.interval;
+    /// What the batch has counted.
+    void note_batch() noexcept {
+        channels.store(batch->channels(), std::memory_order_relaxed);
+        const std::uint64_t lost = batch->lost_at_source();
+        if (lost != lost_seen_) {
+            lost_at_source.fetch_add(lost - lost_seen_, std::memory_order_relaxed);
+            lost_seen_ = lost;
+        }
     }
 
-    void note_result(const ReadResult& result) noexcept {
+    /// A channel that the driver has declared since it was opened may have the name of one that processing makes. Told
+    /// once, in place of what the read may have said, which is said again when it lasts.
+    void note_clash() noexcept {
+        if (clash_told_ || batch->clash().empty()) {
+            return;
+        }
+        clash_told_ = true;
+        try {
+            last_error.store("channel \"" + batch->clash() +
+                             "\" is one of the device and one that its settings make: the later one gets no samples");
+        } catch (const std::bad_alloc&) {
+            last_error.store("a channel of the device has the name of one that its settings make");
+        }
+    }
+
+    void count_filtered(const FilterCounts& by_reason) noexcept {
+        for (std::size_t reason = 0; reason < filter_reasons; ++reason) {
+            filtered_by[reason].fetch_add(by_reason[reason], std::memory_order_relaxed);
+        }
+    }
+
+    /// Counts the deadlines that passed unserved and moves on to the first one after `now`, on the same grid; while the
+    /// breaker is open, to the first one at which the device is tried again.
+    void schedule_after(MonoTime now) noexcept {
+        ticks_missed.fetch_add(grid.advance(now), std::memory_order_relaxed);
+        if (is_left_alone() && grid.due() < breaker.retry_at()) {
+            reads_skipped.fetch_add(grid.advance(breaker.retry_at()) + 1, std::memory_order_relaxed);
+        }
+    }
+    [[nodiscard]] bool is_left_alone() const noexcept { return breaker.state() == BreakerState::open; }
+
+    void note_result(const ReadResult& result, const Clock& clock) noexcept {
         reads.fetch_add(1, std::memory_order_relaxed);
-        if (result.status == ReadResult::Status::ok) {
-            errors_in_row = 0;
+        if (result.status != ReadResult::Status::failed) {
+            if (!result.what.empty()) {
+                last_error.store(result.what);
+            }
+            forget_failures();
             return enter(DeviceState::measuring);
         }
         reads_failed.fetch_add(1, std::memory_order_relaxed);
-        last_error.store(result.what, std::memory_order_relaxed);
-        ++errors_in_row;
-        const bool gives_up = options.errors_before_safe != 0 && errors_in_row >= options.errors_before_safe;
-        enter(gives_up ? DeviceState::safe : DeviceState::error);
+        last_error.store(result.what);
+        const std::uint64_t errors = failures_in_row.load(std::memory_order_relaxed) + 1;
+        failures_in_row.store(errors, std::memory_order_relaxed);
+        if (own.load(std::memory_order_relaxed)) {
+            breaker.note_failure(clock.mono_now());
+            show_breaker();
+        }
+        const std::uint32_t most = errors_before_safe();
+        enter(most != 0 && errors >= most ? DeviceState::safe : DeviceState::error);
+    }
+
+    [[nodiscard]] std::uint32_t errors_before_safe() const noexcept {
+        const std::uint32_t standard =
+            own.load(std::memory_order_relaxed) ? 0 : DeviceOptions::errors_before_safe_shared;
+        return options.errors_before_safe.value_or(standard);
+    }
+
+    void show_breaker() noexcept { breaker_state.store(breaker.state(), std::memory_order_relaxed); }
+
+    void forget_failures() noexcept {
+        failures_in_row.store(0, std::memory_order_relaxed);
+        retry_at = {};
+        breaker.reset();
+        show_breaker();
     }
 
     void forget_errors() noexcept {
-        errors_in_row = 0;
-        last_error.store("", std::memory_order_relaxed);
+        forget_failures();
+        last_error.store("");
+        clash_told_ = false;
     }
 
-    void start(MonoTime now) noexcept {
+    void start() noexcept {
         forget_errors();
-        due = now;
+        grid.forget();
         enter(DeviceState::measuring);
     }
 
@@ -86,9 +162,8 @@ struct Sampler::Device {
     }
 
     void adjust(DeviceOptions to) {
-        if (to.interval != options.interval) {
-            due.reset();
-        }
+        grid.set_rule({to.interval, to.alignment, to.offset, to_index(id)});
+        breaker.adjust(to.breaker);
         options = std::move(to);
         interval.store(options.interval, std::memory_order_relaxed);
     }
@@ -96,25 +171,40 @@ struct Sampler::Device {
     /// Takes the driver and the batch, and gives back those before. A device that somebody has stopped stays so.
     void install(DeviceOptions to, std::unique_ptr<Driver>& other_driver, std::unique_ptr<SampleBatch>& other_batch) {
         const bool is_stopped = driver == nullptr ? !to.started : state.load() == DeviceState::idle;
+        close_driver();
         other_batch->go_on_from(batch == nullptr ? std::exchange(past, {}) : batch->retire());
         driver.swap(other_driver);
         batch.swap(other_batch);
+        streams = driver->traits().streams;
+        waits_for_room = driver->traits().waits_for_room;
+        lost_seen_ = 0;
         adjust(std::move(to));
-        due.reset();
+        grid.forget();
         forget_errors();
-        count_channels();
+        note_batch();
         enter(is_stopped ? DeviceState::idle : DeviceState::measuring);
         present.store(true, std::memory_order_relaxed);
     }
 
     void remove(std::unique_ptr<Driver>& old_driver, std::unique_ptr<SampleBatch>& old_batch) {
-        present.store(false, std::memory_order_relaxed);
         enter(DeviceState::idle);
+        close_driver();
         past = batch->retire();
         old_driver = std::move(driver);
         old_batch = std::move(batch);
         channels.store(0, std::memory_order_relaxed);
     }
+
+  private:
+    void close_driver() {
+        if (driver != nullptr) {
+            driver->close(*batch);
+            note_batch();
+        }
+    }
+
+    std::uint64_t lost_seen_ = 0;  // of the present batch
+    bool clash_told_ = false;      // since the errors were forgotten
 };
 
 }  // namespace telegate

@@ -8,12 +8,14 @@
 #include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace telegate {
 namespace {
 
 constexpr std::uint32_t burst_samples_max = 100'000;
+constexpr std::uint32_t copies_max = 100;
 constexpr std::uint64_t fault_stream = 1'000;  // beyond those of the waveforms
 
 void require(bool holds, const char* rule) {
@@ -33,6 +35,7 @@ void validate(const SimulatedDriverOptions& options) {
         require(std::find(std::next(one), options.waveforms.end(), *one) == options.waveforms.end(),
                 "waveforms: each at most once");
     }
+    require(options.copies >= 1 && options.copies <= copies_max, "copies: 1 to 100");
     require(std::isfinite(options.amplitude), "amplitude: a number");
     require(std::isfinite(options.offset), "offset: a number");
     require(options.period >= milliseconds(1), "period: 1 ms or more");
@@ -68,15 +71,19 @@ class SimulatedDriver final : public Driver {
   public:
     explicit SimulatedDriver(SimulatedDriverOptions options) : options_(std::move(options)) {
         validate(options_);
-        for (const Waveform waveform : options_.waveforms) {
-            lines_.push_back({waveform, WaveformGenerator(waveform, options_)});
+        for (std::uint32_t copy = 1; copy <= options_.copies; ++copy) {
+            for (const Waveform waveform : options_.waveforms) {
+                lines_.push_back({waveform, copy, generator_of(waveform, copy)});
+            }
         }
     }
 
     void open(SampleBatch& batch) override {
         for (Line& line : lines_) {
             const bool counts = line.waveform == Waveform::counter;
-            line.channel = batch.add_channel(to_string(line.waveform), counts ? "1" : "");
+            const std::string name(to_string(line.waveform));
+            line.channel =
+                batch.add_channel(line.copy == 1 ? name : name + '_' + std::to_string(line.copy), counts ? "1" : "");
         }
     }
 
@@ -109,13 +116,14 @@ class SimulatedDriver final : public Driver {
     void reset() noexcept override {
         run_ = Run(options_.seed);
         for (Line& line : lines_) {
-            line.generator = WaveformGenerator(line.waveform, options_);
+            line.generator = generator_of(line.waveform, line.copy);
         }
     }
 
   private:
     struct Line {
         Waveform waveform;
+        std::uint32_t copy;  // from 1
         WaveformGenerator generator;
         WaveformGenerator::Value last{};
         SampleBatch::Channel channel = SampleBatch::Channel::none;
@@ -131,6 +139,12 @@ class SimulatedDriver final : public Driver {
         std::optional<MonoTime> first_read;
         bool has_values = false;
     };
+
+    /// Copies differ by chance alone; the first has the seed of the settings.
+    [[nodiscard]] WaveformGenerator generator_of(Waveform waveform, std::uint32_t copy) const noexcept {
+        constexpr std::uint64_t apart = 1'000'003;
+        return {waveform, options_, options_.seed + apart * (copy - 1)};
+    }
 
     bool draw(double probability) noexcept { return run_.faults.next_unit() < probability; }
 

@@ -30,12 +30,13 @@ std::vector<Waveform> all_waveforms() {
     return {sine, ramp, square, random_walk, noise, counter};
 }
 
-WaveformGenerator::WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options) noexcept
+WaveformGenerator::WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options,
+                                     std::uint64_t seed) noexcept
     : waveform_(waveform),
       amplitude_(options.amplitude),
       offset_(options.offset),
       period_(options.period),
-      random_(options.seed, static_cast<std::uint64_t>(waveform)) {}
+      random_(seed, static_cast<std::uint64_t>(waveform)) {}
 
 WaveformGenerator::Value WaveformGenerator::next(Duration elapsed) noexcept {
     ++count_;

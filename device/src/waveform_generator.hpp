@@ -24,7 +24,7 @@ class WaveformGenerator {
         std::int64_t integer = 0;
     };
 
-    WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options) noexcept;
+    WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options, std::uint64_t seed) noexcept;
 
     /// The next value; `elapsed` is the time since the first read.
     [[nodiscard]] Value next(Duration elapsed) noexcept;

@@ -23,7 +23,10 @@ struct Claim {
     std::string setting;  // publish.local.endpoint
     std::string value;    // as it was given
     Endpoint endpoint;    // for a file: ipc
+    bool is_udp = false;  // its ports are not those of tcp
 };
+
+constexpr std::string_view scheme = "tcp://";  // not written in [rest] and [device]
 
 /// Which addresses of this machine a host stands for.
 struct Reach {
@@ -57,21 +60,10 @@ bool meet(const Reach& a, const Reach& b) {
     return takes(a, b) || takes(b, a) || (!a.one.empty() && a.one == b.one);
 }
 
-/// The same text for the same file, whether it exists or not.
-std::string file_identity(const std::string& path) {
-    if (path.starts_with('@')) {
-        return path;
-    }
-    const std::filesystem::path given(path);
-    std::error_code error;
-    const std::filesystem::path folder = given.has_parent_path() ? given.parent_path() : ".";
-    const std::filesystem::path known =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
-    return (error ? given : known / given.filename()).lexically_normal().string();
-}
-
-bool exclude(const Endpoint& a, const Endpoint& b) {
-    if (a.transport != b.transport) {
+bool exclude(const Claim& one, const Claim& other) {
+    const Endpoint& a = one.endpoint;
+    const Endpoint& b = other.endpoint;
+    if (a.transport != b.transport || one.is_udp != other.is_udp) {
         return false;
     }
     if (a.transport == Transport::tcp) {
@@ -111,6 +103,31 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
     }
 }
 
+/// A recording, and what the device itself is read from, where that is for one reader only.
+void add_device(const DeviceSettings& device, std::vector<Claim>& claims) {
+    const auto add = [&](const char* key, const std::string& value, const Endpoint& endpoint) {
+        const auto given = device.places.find(key);
+        claims.push_back({given == device.places.end() ? device.place : given->second, "device \"" + device.name + '"',
+                          "device." + device.name + '.' + key, value, endpoint});
+    };
+    constexpr std::string_view rtu = "rtu://";
+    if (!device.record.empty()) {
+        add("record", device.record, file_endpoint(device.record));
+    }
+    if (device.driver == "serial" && !device.serial.port.empty()) {
+        add("port", device.serial.port, file_endpoint(device.serial.port));
+    }
+    if (device.driver == "modbus" && device.modbus.endpoint.starts_with(rtu)) {
+        add("endpoint", device.modbus.endpoint, file_endpoint(device.modbus.endpoint.substr(rtu.size())));
+    }
+    if (device.driver == "udp" && device.udp.multicast_group.empty()) {  // a group may have several readers
+        const Endpoint listen{Transport::tcp, device.udp.listen_host,
+                              static_cast<std::uint16_t>(device.udp.listen_port), ""};
+        add("listen", to_string(listen).substr(scheme.size()), listen);
+        claims.back().is_udp = true;
+    }
+}
+
 /// In such an order that a default comes before what is given, since a problem needs a place.
 std::vector<Claim> claims_of(const Settings& settings) {
     const RestSettings& rest = settings.rest;
@@ -118,7 +135,6 @@ std::vector<Claim> claims_of(const Settings& settings) {
         const auto found = rest.places.find(key);
         return found == rest.places.end() ? SettingsPlace{} : found->second;
     };
-    constexpr std::string_view scheme = "tcp://";  // not written in [rest]
     std::vector<Claim> claims;
     if (!settings.state_file.empty()) {
         claims.push_back(
@@ -126,6 +142,9 @@ std::vector<Claim> claims_of(const Settings& settings) {
     }
     if (settings.log_file != "stderr") {
         claims.push_back({{}, "log", "log.file", settings.log_file, file_endpoint(settings.log_file)});
+    }
+    if (!settings.record.path.empty()) {
+        claims.push_back({{}, "gateway", "gateway.record", settings.record.path, file_endpoint(settings.record.path)});
     }
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
@@ -137,16 +156,31 @@ std::vector<Claim> claims_of(const Settings& settings) {
     }
     add_endpoints("publish", settings.publish, claims);
     add_endpoints("services", settings.services, claims);
+    for (const DeviceSettings& device : settings.devices) {
+        add_device(device, claims);
+    }
     return claims;
 }
 
 }  // namespace
 
+std::string file_identity(const std::string& path) {
+    if (path.starts_with('@')) {
+        return path;
+    }
+    const std::filesystem::path given(path);
+    std::error_code error;
+    const std::filesystem::path folder = given.has_parent_path() ? given.parent_path() : ".";
+    const std::filesystem::path known =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+    return (error ? given : known / given.filename()).lexically_normal().string();
+}
+
 void check_addresses(const Settings& settings, std::vector<SettingsProblem>& problems) {
     const std::vector<Claim> claims = claims_of(settings);
     for (auto claim = claims.begin(); claim != claims.end(); ++claim) {
-        const auto other = std::find_if(claims.begin(), claim,
-                                        [&](const Claim& before) { return exclude(before.endpoint, claim->endpoint); });
+        const auto other =
+            std::find_if(claims.begin(), claim, [&](const Claim& before) { return exclude(before, *claim); });
         if (other == claim) {
             continue;
         }

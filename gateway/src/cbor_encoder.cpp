@@ -1,7 +1,6 @@
 #include "cbor_encoder.hpp"
 
 #include "cbor_items.hpp"
-#include "payload_value.hpp"
 #include "utf8.hpp"
 
 #include <array>
@@ -19,10 +18,19 @@ constexpr std::uint8_t true_item = 0xF5;
 constexpr std::uint8_t null_item = 0xF6;
 constexpr std::uint8_t real_item = 0xFB;
 constexpr std::size_t keys = 8;
+constexpr std::size_t keys_with_doubt = 10;
 
 /// Keys and heads of what is always as long; a text of up to 23 bytes has its length in the head.
 constexpr std::string_view time_key = "\x64time\x78\x1E";
 constexpr std::string_view value_key = "\x65value";
+
+constexpr std::string_view doubt =
+    "\x6C"
+    "time_quality"
+    "\x6E"
+    "unsynchronised"
+    "\x67"
+    "mono_ns";
 
 /// Indexed by Quality.
 constexpr std::array endings{ShortText("\x64good"), ShortText("\x69uncertain"),
@@ -73,6 +81,7 @@ CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
     : epoch_ms_(epoch_ms), frames_(channels), time_(time_key, value_key) {}
 
 CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
+    static_assert(doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
     std::string before;
     before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | keys);
     append_text(before, "device");
@@ -101,6 +110,11 @@ std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
     end = put_value(end, sample);
     end = frame.after.put(end);
     end = endings[static_cast<std::size_t>(quality_of(sample))].put(end);
+    if (has_doubtful_time(sample)) {
+        put_cbor_head(out, CborMajor::map, keys_with_doubt);
+        std::memcpy(end, doubt.data(), doubt.size());
+        end = put_cbor_integer(end + doubt.size(), sample.time_mono_ns);
+    }
     return static_cast<std::size_t>(end - out);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "payload_value.hpp"
 #include "per_channel.hpp"
 #include "step_text.hpp"
 #include "time_text.hpp"
@@ -29,7 +30,8 @@ class CborEncoder {
 
     /// Room that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
-        const std::size_t bytes = frame_of(sample.channel).bytes_max;
+        const std::size_t bytes =
+            frame_of(sample.channel).bytes_max + (has_doubtful_time(sample) ? doubt_bytes_max : 0);
         return sample.type == ValueType::text ? bytes + replaced_bytes_max * sample.text_bytes : bytes;
     }
     /// Writes the map to `out`, which has room for bytes_max(sample), and returns its length. What lies behind it in
@@ -38,6 +40,7 @@ class CborEncoder {
 
   private:
     static constexpr std::size_t replaced_bytes_max = 3;  // U+FFFD
+    static constexpr std::size_t doubt_bytes_max = 64;    // of what is said of a time that nothing kept right
 
     struct Frame {
         StepText before;  // up to and with the key `seq`

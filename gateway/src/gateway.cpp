@@ -45,21 +45,24 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                       reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
                   }}),
       publishers_(reactor_, plan.publish, connections_max(), publisher_hooks()),
-      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_}, epoch_ms_),
+      recorders_({channels_, clock_, log_, epoch_ms_}),
+      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_, &recorders_},
+            epoch_ms_),
       services_(services_parts(), plan.services, connections_max() / services_share, epoch_ms_),
       last_values_({reactor_, channels_, publishers_, pump_, history_, slow_gaps_}),
       beats_(reactor_, channels_, pump_),
       pump_watch_(reactor_, clock_, pump_),
       endpoint_trouble_(clock_),
-      sampler_(clock_, channels_, queue_, ledger_, waker_),
-      sampling_thread_(sampler_, clock_, std::move(plan.sampling_schedule)),
-      live_parts_({sampler_, sampling_thread_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
-                   log_level_}),
+      sampler_(sample_clock_, channels_, queue_, ledger_, waker_),
+      sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
+      live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
+                   log_level_, recorders_}),
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
       rest_(std::move(plan.rest), rest_handlers()) {
     add_devices(std::move(plan.devices));
+    recorders_.change(plan.recorders);
     beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
 }
 
@@ -90,7 +93,7 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
 
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
-        sampler_.add(std::move(device.options), std::move(device.driver));
+        sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
     }
 }
 
@@ -197,8 +200,8 @@ void Gateway::start() {
         ::pthread_setname_np(::pthread_self(), "tg-io");
         reactor_.run();
     });
-    sampling_thread_.start();
-    for (const std::string& line : schedule_refusals(sampling_thread_.schedule())) {
+    sampling_threads_.start();
+    for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
         log_.warn(line);
     }
     rest_.start();
@@ -216,7 +219,7 @@ void Gateway::begin_stop() {
     if (queue_.policy() == OverflowPolicy::block) {
         queue_.close();  // the sampler may be waiting for room
     }
-    sampling_thread_.stop();
+    sampling_threads_.stop();
     queue_.close();
     reactor_.post([this] {
         beats_.set_interval(std::chrono::milliseconds(0));
@@ -238,7 +241,7 @@ void Gateway::finish() {
     if (state_.exchange(GatewayState::stopping) != GatewayState::stopping) {
         rest_.stop();
         queue_.close();
-        sampling_thread_.stop();
+        sampling_threads_.stop();
     }
     if (!io_thread_.joinable()) {
         return;
@@ -247,6 +250,7 @@ void Gateway::finish() {
     io_thread_.join();
     services_.join();
     pump_.discard_all(DropReason::shutdown);
+    recorders_.close();
     end_epoch();
     log_final_books();
 }
@@ -272,13 +276,19 @@ std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_
     return ask_io<bool>([this, format, id] { return publishers_.close_peer(format, id); });
 }
 
+/// Whether the thread that reads the device is held up.
+bool Gateway::is_stuck(DeviceId device) const {
+    return sampling_threads_.is_deaf(device) ||
+           (!sampler_.is_own(device) && sampling_threads_.overdue(clock_.mono_now()) > answer_time_max);
+}
+
 std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCommand what) {
     const auto id = sampler_.find(device);
     // Who asks a thread that hangs would hang as well, with a worker of the REST server.
-    if (!id || sampling_thread_.is_deaf() || sampling_thread_.overdue(clock_.mono_now()) > answer_time_max) {
+    if (!id || is_stuck(*id)) {
         return std::nullopt;
     }
-    const auto result = sampling_thread_.run_command(*id, what, answer_time_max);
+    const auto result = sampling_threads_.run_command(*id, what, answer_time_max);
     if (result) {
         log_.info_each("device command device=" + std::string(device) + " state=" +
                        std::string(to_string(result->state)) + " possible=" + (result->possible ? "true" : "false"));
@@ -291,7 +301,7 @@ Health Gateway::health() {
     const GatewayState state = state_;
     const bool runs = state == GatewayState::running;
     health.checks.push_back({.name = "state", .good = runs, .detail = runs ? "" : std::string(to_string(state))});
-    health.checks.push_back(check_sampling(sampling_thread_, sampler_, clock_.mono_now()));
+    health.checks.push_back(check_sampling(sampling_threads_, sampler_, clock_.mono_now()));
     if (io_thread_.joinable()) {
         health.checks.push_back(check_pump(pump_watch_.ask(sign_of_life_max)));
     }

@@ -7,8 +7,9 @@
 #include "core/ledger.hpp"
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
+#include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
-#include "device/sampling_thread.hpp"
+#include "device/sampling_threads.hpp"
 #include "health_checks.hpp"
 #include "history.hpp"
 #include "last_values.hpp"
@@ -22,6 +23,7 @@
 #include "publishers.hpp"
 #include "pump.hpp"
 #include "pump_watch.hpp"
+#include "recorders.hpp"
 #include "rest_server.hpp"
 #include "rest_traffic.hpp"
 #include "sample_text.hpp"
@@ -100,6 +102,7 @@ class Gateway {
   private:
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
+    [[nodiscard]] bool is_stuck(DeviceId device) const;
     void take_transport(StatusSnapshot& snapshot) const;
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
@@ -121,6 +124,7 @@ class Gateway {
     Log& log_;
     PeerLog peer_log_;
     const SystemClock clock_;
+    const WatchedClock sample_clock_;
     StateFile state_file_;
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;
@@ -139,6 +143,7 @@ class Gateway {
     RestTraffic traffic_;
     SlowGaps slow_gaps_;
     Publishers publishers_;
+    Recorders recorders_;
     Pump pump_;
     Services services_;
     LastValues last_values_;
@@ -146,7 +151,7 @@ class Gateway {
     PumpWatch pump_watch_;
     EndpointTrouble endpoint_trouble_;
     Sampler sampler_;
-    SamplingThread sampling_thread_;
+    SamplingThreads sampling_threads_;
     LiveParts live_parts_;
     LiveSettings live_settings_;
     RestServer rest_;

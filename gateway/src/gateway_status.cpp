@@ -14,12 +14,14 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.epoch_ms = epoch_ms_;
     snapshot.time_utc_ns = clock_.utc_now_ns();
     snapshot.uptime = clock_.mono_now() - started_at_;
+    snapshot.clock = machine_clock_watch()->look();
     snapshot.queue_capacity = queue_.capacity();
     snapshot.queue_high_water = queue_.high_water();
     snapshot.queue_policy = queue_.policy();
-    snapshot.sampling_schedule = sampling_thread_.schedule().in_force;
+    snapshot.sampling_schedule = sampling_threads_.schedule().in_force;
     snapshot.config = live_settings_.status();
     take_books(snapshot);
+    snapshot.recorders = recorders_.status();
     take_transport(snapshot);
     snapshot.rest_endpoint = rest_url();
     snapshot.services = services_.status();

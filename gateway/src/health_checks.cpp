@@ -9,7 +9,7 @@ std::string ms_text(Duration time) {
 
 }  // namespace
 
-HealthCheck check_sampling(const SamplingThread& thread, const Sampler& sampler, MonoTime now) {
+HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now) {
     HealthCheck check{.name = "sampling", .vital = true, .detail = ""};
     const Duration overdue = thread.overdue(now);
     if (overdue < stuck_after) {

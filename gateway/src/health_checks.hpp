@@ -3,7 +3,7 @@
 #include "core/clock.hpp"
 #include "core/monitor.hpp"
 #include "device/sampler.hpp"
-#include "device/sampling_thread.hpp"
+#include "device/sampling_threads.hpp"
 #include "health.hpp"
 #include "pump_watch.hpp"
 
@@ -19,7 +19,7 @@ inline constexpr std::chrono::seconds stuck_after{2};
 
 /// Whether the sampling thread keeps its deadlines. One that waits for room in a queue with policy block is not stuck:
 /// it goes on when the pump does.
-[[nodiscard]] HealthCheck check_sampling(const SamplingThread& thread, const Sampler& sampler, MonoTime now);
+[[nodiscard]] HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now);
 /// Whether the io thread answers and takes what is in the queue.
 [[nodiscard]] HealthCheck check_pump(const PumpReport& report);
 /// Whether every device that should measure does. A restart would not mend them.

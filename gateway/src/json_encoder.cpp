@@ -1,7 +1,6 @@
 #include "json_encoder.hpp"
 
 #include "digits.hpp"
-#include "payload_value.hpp"
 #include "utf8.hpp"
 
 #include <array>
@@ -20,6 +19,10 @@ constexpr std::string_view value_key = "\",\"value\":";
 /// Indexed by Quality: what follows `"quality":"`.
 constexpr std::array endings{ShortText("good\"}"), ShortText("uncertain\"}"), ShortText("bad\"}"),
                              ShortText("stale\"}")};
+
+/// Put in the place of the last bracket.
+constexpr std::string_view doubt = ",\"time_quality\":\"unsynchronised\",\"mono_ns\":";
+static_assert(doubt.size() + whole_bytes_max + 2 <= JsonEncoder::doubt_bytes_max);
 
 char* put(char* out, std::string_view text) noexcept {
     std::memcpy(out, text.data(), text.size());
@@ -168,6 +171,10 @@ std::size_t JsonEncoder::encode(const TelemetrySample& sample, char* out) {
     end = put_value(end, sample);
     end = frame.after.put(end);
     end = endings[static_cast<std::size_t>(quality_of(sample))].put(end);
+    if (has_doubtful_time(sample)) {
+        end = put_integer(put(end - 1, doubt), sample.time_mono_ns);
+        *end++ = '}';
+    }
     return static_cast<std::size_t>(end - out);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "payload_value.hpp"
 #include "per_channel.hpp"
 #include "step_text.hpp"
 #include "time_text.hpp"
@@ -24,13 +25,15 @@ class JsonEncoder {
   public:
     static constexpr std::size_t samples_per_payload_max = 1;
     static constexpr std::size_t escape_bytes_max = 6;  // \u001f
+    static constexpr std::size_t doubt_bytes_max = 96;  // of what is said of a time that nothing kept right
 
     /// `epoch_ms`: the gateway's start, ms since 1970 UTC.
     JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms);
 
     /// Room that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
-        const std::size_t bytes = frame_of(sample.channel).bytes_max;
+        const std::size_t bytes =
+            frame_of(sample.channel).bytes_max + (has_doubtful_time(sample) ? doubt_bytes_max : 0);
         return sample.type == ValueType::text ? bytes + escape_bytes_max * sample.text_bytes : bytes;
     }
     /// Writes the object to `out`, which has room for bytes_max(sample), and returns its length. What lies behind it in

@@ -37,6 +37,7 @@ std::string LiveParts::change(const Wanted& wanted) {
     }
     parts_.queue.resize(planned.queue_capacity);
     parts_.queue.set_policy(planned.queue_policy);
+    parts_.recorders.change(planned.recorders);
     if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
         parts_.reactor.post([&beats = parts_.beats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {
             beats.set_interval(interval);
@@ -81,7 +82,7 @@ void LiveParts::change_devices(DeviceChange change) {
         return;
     }
     const auto prepared = parts_.sampler.prepare(std::move(change));
-    if (!parts_.sampling_thread.run_change(*prepared, answer_time_max)) {
+    if (!parts_.sampling_threads.run_change(prepared, answer_time_max)) {
         throw std::runtime_error("the sampling thread did not answer in time");
     }
 }

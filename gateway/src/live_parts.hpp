@@ -6,11 +6,12 @@
 #include "core/bounded_queue.hpp"
 #include "core/reactor.hpp"
 #include "device/sampler.hpp"
-#include "device/sampling_thread.hpp"
+#include "device/sampling_threads.hpp"
 #include "log_level.hpp"
 #include "plan_change.hpp"
 #include "publishers.hpp"
 #include "pump.hpp"
+#include "recorders.hpp"
 #include "service_endpoints.hpp"
 
 #include <chrono>
@@ -25,7 +26,7 @@ namespace telegate {
 /// and drivers, addresses, the sampling thread's answer. The rest cannot fail.
 ///
 /// Threads: change() any one at a time.
-/// Limits:  waits up to answer_time_max for each of the two threads.
+/// Limits:  waits up to answer_time_max for each of the two threads, and for the disks of recordings that end.
 /// Failure: change() throws, and then nothing was changed: SettingsError for what is wrong with the settings,
 ///          std::length_error when a restart has to make room, any other exception for what failed outside.
 class LiveParts {
@@ -37,7 +38,7 @@ class LiveParts {
 
     struct Parts {
         Sampler& sampler;
-        SamplingThread& sampling_thread;
+        SamplingThreads& sampling_threads;
         BoundedQueue<TelemetrySample>& queue;
         Reactor& reactor;
         Publishers& publishers;
@@ -45,6 +46,7 @@ class LiveParts {
         Pump& pump;
         Beats& beats;
         LogLevel& log_level;
+        Recorders& recorders;
     };
     explicit LiveParts(Parts parts) noexcept : parts_(parts) {}
 

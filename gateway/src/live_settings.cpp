@@ -32,6 +32,18 @@ std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& chang
     return problems;
 }
 
+/// Those of the changes that only the files, the variables and the command line can make.
+std::vector<SettingsProblem> file_only_in(const std::vector<SettingChange>& changes) {
+    std::vector<SettingsProblem> problems;
+    for (const SettingChange& change : changes) {
+        if (change.applies == Applies::file) {
+            problems.push_back({"", 0, key_text(change),
+                                "has the gateway run a program or write a file, allowed: in the settings file alone"});
+        }
+    }
+    return problems;
+}
+
 ReloadReport refusal(ReloadOutcome outcome, std::string what) {
     ReloadReport report;
     report.outcome = outcome;
@@ -139,6 +151,8 @@ ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_v
     ReloadReport report;
     if (replacement.is_based_on && !replacement.is_based_on(in_force().hash)) {
         report = refusal(ReloadOutcome::conflict, "other settings are in force by now");
+    } else if (report.problems = file_only_in(diff(settings_, replacement.settings)); !report.problems.empty()) {
+        report.outcome = ReloadOutcome::invalid;
     } else {
         report = change_to(replacement.settings, replacement.dry_run);
     }

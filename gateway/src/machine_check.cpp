@@ -134,6 +134,20 @@ std::string state_file_fault(const std::string& setting) {
     }
 }
 
+/// It may be there, as a regular file, or be made.
+std::string recording_fault(const std::string& path) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0) {
+        return folder_fault("recording", path);
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        return path + " is there and is no regular file";
+    }
+    return ::access(path.c_str(), R_OK | W_OK) == 0
+               ? folder_fault("recording", path)
+               : path + " cannot be written: " + std::generic_category().message(errno);
+}
+
 std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>& own) {
     if (endpoint.transport != Transport::ipc) {
         return host_fault(endpoint.host, own);
@@ -157,6 +171,15 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
     };
     if (!settings.state_file.empty()) {
         add(place_of("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
+    }
+    if (!settings.record.path.empty()) {
+        add(place_of("gateway", "record"), "record", recording_fault(settings.record.path));
+    }
+    for (const DeviceSettings& device : settings.devices) {
+        if (!device.record.empty()) {
+            const auto given = device.places.find("record");
+            add(given == device.places.end() ? device.place : given->second, "record", recording_fault(device.record));
+        }
     }
     if (settings.log_file != "stderr") {
         add(place_of("log", "file"), "file", log_file_fault(settings.log_file));

@@ -36,6 +36,15 @@ void add_dropped(Source source, Text text) {
     }
 }
 
+void add_filtered(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        for (std::size_t reason = 0; reason < filter_reasons; ++reason) {
+            text.add({{"device", device.name}, {"reason", to_string(static_cast<FilterReason>(reason))}},
+                     device.filtered_by[reason]);
+        }
+    }
+}
+
 void add_notices(Source source, Text text) {
     for (std::size_t i = 0; i < source.snapshot.notices.size(); ++i) {
         const std::string_view format = to_string(static_cast<PayloadFormat>(i));
@@ -55,6 +64,16 @@ void add_states(Source source, Text text) {
         for (const DeviceState state :
              {DeviceState::idle, DeviceState::measuring, DeviceState::error, DeviceState::safe}) {
             text.add_flag({{"device", device.name}, {"state", to_string(state)}}, device.state == state);
+        }
+    }
+}
+
+void add_breakers(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        for (const BreakerState state : {BreakerState::closed, BreakerState::open, BreakerState::half_open}) {
+            if (device.breaker) {
+                text.add_flag({{"device", device.name}, {"state", to_string(state)}}, *device.breaker == state);
+            }
         }
     }
 }
@@ -98,13 +117,26 @@ constexpr std::array rows{
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return to_seconds(d.interval); }); }},
     MetricRow{{"telegate_device_channels", MetricType::gauge, "", "Channels that the device has."}, "device",
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return std::uint64_t{d.channels}; }); }},
-    MetricRow{{"telegate_device_reads", MetricType::counter, "", "Readings begun."}, "device",
+    MetricRow{{"telegate_device_reads", MetricType::counter, "", "Readings that have ended."}, "device",
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads; }); }},
     MetricRow{{"telegate_device_reads_failed", MetricType::counter, "", "Readings that failed."}, "device",
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads_failed; }); }},
     MetricRow{{"telegate_device_ticks_missed", MetricType::counter, "",
                "Readings left out because the one before took too long."}, "device",
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.ticks_missed; }); }},
+    MetricRow{{"telegate_device_reads_skipped", MetricType::counter, "",
+               "Readings left out because the device had failed too often in a row."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads_skipped; }); }},
+    MetricRow{{"telegate_device_failures_in_row", MetricType::gauge, "", "Readings that failed since the last good one."},
+              "device", [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.failures_in_row; }); }},
+    MetricRow{{"telegate_device_breaker_state", MetricType::gauge, "",
+               "1 for the state that the breaker is in, 0 for the others; of devices with a thread of their own."},
+              "device, state", add_breakers},
+    MetricRow{{"telegate_device_lost_at_source", MetricType::counter, "",
+               "Readings that the device, or the kernel for it, lost before they were taken."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.lost_at_source; }); }},
+    MetricRow{{"telegate_device_filtered", MetricType::counter, "", "Samples held back on purpose, by the stage that did."},
+              "device, reason", add_filtered},
     MetricRow{{"telegate_device_lateness_seconds", MetricType::summary, "seconds",
                "How late readings began since the start: median, 99th percentile, worst."}, "device, quantile", add_lateness},
 };

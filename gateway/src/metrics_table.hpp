@@ -37,6 +37,8 @@ inline constexpr std::size_t metric_channels_max = 1'000;
 [[nodiscard]] std::span<const MetricRow> transport_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> services_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> service_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> clock_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> recorder_metrics() noexcept;
 
 /// All of them, in order. Threads: any.
 [[nodiscard]] std::vector<const MetricRow*> metrics_table();

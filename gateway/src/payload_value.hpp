@@ -16,4 +16,9 @@ namespace telegate {
     return is_nan_or_infinite(sample) ? Quality::bad : sample.quality;
 }
 
+/// Whether the payload says that nothing kept the wall clock right, and has the time on the monotonic clock too.
+[[nodiscard]] inline bool has_doubtful_time(const TelemetrySample& sample) noexcept {
+    return (sample.flags & sample_flag::time_unsynchronised) != 0;
+}
+
 }  // namespace telegate

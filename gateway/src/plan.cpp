@@ -1,13 +1,13 @@
 #include "plan.hpp"
 
 #include "address_claims.hpp"
-#include "device/host_driver.hpp"
-#include "device/simulated_driver.hpp"
+#include "drivers.hpp"
 #include "plan_rest.hpp"
+#include "processing_plan.hpp"
 #include "publish_curve.hpp"
+#include "recorder_plan.hpp"
+#include "section_problems.hpp"
 
-#include <algorithm>
-#include <array>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -16,17 +16,6 @@
 namespace telegate {
 namespace {
 
-/// Indexed by the order of the enumerators, named as in the settings table.
-constexpr std::array<std::string_view, 6> waveform_names{"sine", "ramp", "square", "random_walk", "noise", "counter"};
-
-Waveform to_waveform(std::string_view name) {
-    std::size_t index = 0;
-    while (index + 1 < waveform_names.size() && waveform_names[index] != name) {
-        ++index;
-    }
-    return static_cast<Waveform>(index);
-}
-
 OverflowPolicy to_policy(std::string_view name) {
     for (const OverflowPolicy policy : {OverflowPolicy::drop_newest, OverflowPolicy::block}) {
         if (to_string(policy) == name) {
@@ -34,30 +23,6 @@ OverflowPolicy to_policy(std::string_view name) {
         }
     }
     return OverflowPolicy::drop_oldest;
-}
-
-std::unique_ptr<Driver> make_driver(const DeviceSettings& settings) {
-    if (settings.driver == "host") {
-        return make_host_driver({settings.host.per_core, settings.host.proc_root, settings.host.sys_root});
-    }
-    const SimulatedSettings& from = settings.simulated;
-    SimulatedDriverOptions options;
-    options.waveforms.clear();
-    for (const std::string& name : from.waveforms) {
-        options.waveforms.push_back(to_waveform(name));
-    }
-    options.seed = static_cast<std::uint64_t>(from.seed);
-    options.amplitude = from.amplitude;
-    options.offset = from.offset;
-    options.period = std::chrono::milliseconds(from.period_ms);
-    options.error_probability = from.error_probability;
-    options.hang_probability = from.hang_probability;
-    options.hang_time = std::chrono::milliseconds(from.hang_time_ms);
-    options.stuck_probability = from.stuck_probability;
-    options.stuck_time = std::chrono::milliseconds(from.stuck_time_ms);
-    options.burst_probability = from.burst_probability;
-    options.burst_samples = static_cast<std::uint32_t>(from.burst_samples);
-    return make_simulated_driver(options);
 }
 
 Duration interval_of(const DeviceSettings& device, std::int64_t default_interval_ms) {
@@ -140,6 +105,61 @@ void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsPr
     }
 }
 
+Alignment to_alignment(std::string_view name) {
+    return name == "wall" ? Alignment::wall : name == "spread" ? Alignment::spread : Alignment::start;
+}
+
+std::string duration_text(Duration duration) {
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+    return us % 1'000 == 0 ? std::to_string(us / 1'000) + " ms" : std::to_string(us) + " us";
+}
+
+/// What two settings of a device say together.
+void check_sampling(const DeviceSettings& device, const DeviceOptions& options,
+                    std::vector<SettingsProblem>& problems) {
+    SectionProblems found("device." + device.name, device.places, device.place, problems);
+    if (options.offset >= options.interval) {
+        found.add("offset_ms", "\"" + std::to_string(device.offset_ms) +
+                                   "\" is too much, allowed: less than the interval of the device, which is " +
+                                   duration_text(options.interval));
+    }
+    if (options.breaker.wait > options.breaker.wait_max) {
+        found.add("breaker_wait_max_ms", "\"" + std::to_string(device.breaker_wait_max_ms) +
+                                             "\" is too little, allowed: not less than breaker_wait_ms, which is " +
+                                             duration_text(options.breaker.wait));
+    }
+}
+
+std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::string_view device) {
+    std::vector<const ChannelSettings*> channels;
+    for (const ChannelSettings& channel : settings.channels) {
+        if (channel.device() == device) {
+            channels.push_back(&channel);
+        }
+    }
+    return channels;
+}
+
+void plan_devices(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver, Plan& plan,
+                  std::vector<SettingsProblem>& problems) {
+    for (const DeviceSettings& device : settings.devices) {
+        if (device.driver.empty()) {
+            continue;  // which was told already
+        }
+        DeviceOptions options = device_options(settings, device);
+        check_sampling(device, options, problems);
+        const std::vector<const ChannelSettings*> channels = channels_of(settings, device.name);
+        ProcessingPlan processing = plan_processing(channels, problems);
+        try {
+            const bool keeps = keeps_driver && keeps_driver(device);
+            plan.devices.push_back(
+                {std::move(options), keeps ? nullptr : make_driver(device, channels), std::move(processing)});
+        } catch (const std::exception& error) {
+            add_driver_problem(device, channels, error.what(), problems);
+        }
+    }
+}
+
 }  // namespace
 
 LogOptions log_options(const Settings& settings) {
@@ -152,7 +172,14 @@ DeviceOptions device_options(const Settings& settings, const DeviceSettings& dev
     DeviceOptions options;
     options.name = device.name;
     options.interval = interval_of(device, settings.sampling_interval_ms);
-    options.errors_before_safe = static_cast<std::uint32_t>(device.errors_before_safe);
+    options.alignment = to_alignment(device.align);
+    options.offset = std::chrono::milliseconds(device.offset_ms);
+    if (device.errors_before_safe) {
+        options.errors_before_safe = static_cast<std::uint32_t>(*device.errors_before_safe);
+    }
+    options.breaker.failures = static_cast<std::uint32_t>(device.breaker_failures);
+    options.breaker.wait = std::chrono::milliseconds(device.breaker_wait_ms);
+    options.breaker.wait_max = std::chrono::milliseconds(device.breaker_wait_max_ms);
     options.started = device.autostart;
     return options;
 }
@@ -166,15 +193,8 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     plan_endpoints(settings, plan, problems);
     plan.rest = plan_rest(settings, problems);
     check_addresses(settings, problems);
-    for (const DeviceSettings& device : settings.devices) {
-        try {
-            const bool keeps = keeps_driver && keeps_driver(device);
-            plan.devices.push_back({device_options(settings, device), keeps ? nullptr : make_driver(device)});
-        } catch (const std::exception& error) {
-            problems.push_back({device.place.file, device.place.line, "device \"" + device.name + "\"", error.what(),
-                                "device." + device.name});
-        }
-    }
+    plan.recorders = plan_recorders(settings, problems);
+    plan_devices(settings, keeps_driver, plan, problems);
     if (!problems.empty()) {
         throw SettingsError(std::move(problems));
     }

@@ -8,6 +8,7 @@
 #include "device/thread_schedule.hpp"
 #include "log.hpp"
 #include "payload_format.hpp"
+#include "recorder.hpp"
 #include "rest_server.hpp"
 #include "service_endpoints.hpp"
 
@@ -22,6 +23,7 @@ namespace telegate {
 struct PlannedDevice {
     DeviceOptions options;
     std::unique_ptr<Driver> driver;
+    ProcessingPlan processing{};
 };
 
 /// The settings turned into the rooms' own types, drivers made. What is left for start is what can fail from outside:
@@ -30,6 +32,7 @@ struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     std::vector<PlannedDevice> devices;
+    std::vector<RecorderOptions> recorders;
     ThreadSchedule sampling_schedule;
     RestOptions rest;
     std::size_t queue_capacity = 0;

@@ -5,6 +5,7 @@
 #include "core/bounded_queue.hpp"
 #include "device/sampler.hpp"
 #include "payload_format.hpp"
+#include "recorder.hpp"
 #include "service_endpoints.hpp"
 
 #include <cstddef>
@@ -19,6 +20,7 @@ struct PlannedChange {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     DeviceChange devices;
+    std::vector<RecorderOptions> recorders;  // all of them
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
     std::string log_level;

@@ -221,12 +221,15 @@ void Pump::publish(std::span<const TelemetrySample> samples) {
     for (const Hole& hole : holes_) {
         publish_part(samples.subspan(published, hole.before - published));
         published = hole.before;
-        notices_.gap(hole.channel, hole.first_seq, hole.last_seq, DropReason::queue_overflow);
+        tell_gap(hole.channel, hole.first_seq, hole.last_seq, DropReason::queue_overflow);
     }
     publish_part(samples.subspan(published));
 }
 
 void Pump::publish_part(std::span<const TelemetrySample> samples) {
+    if (parts_.tap != nullptr) {
+        parts_.tap->take(samples);
+    }
     for (AnyOutlet& outlet : outlets_) {
         std::visit([samples](auto& typed) { typed.publish(samples); }, outlet);
     }
@@ -250,9 +253,16 @@ bool Pump::tell_losses() {
 
 void Pump::tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason) {
     if (last_seq > reached(channel)) {
-        notices_.gap(channel, reached(channel) + 1, last_seq, reason);
+        tell_gap(channel, reached(channel) + 1, last_seq, reason);
         parts_.ledger.progress(channel).skip_to(last_seq);
     }
+}
+
+void Pump::tell_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq, DropReason reason) {
+    if (parts_.tap != nullptr) {
+        parts_.tap->take_gap(channel, first_seq, last_seq, reason);
+    }
+    notices_.gap(channel, first_seq, last_seq, reason);
 }
 
 void Pump::discard_all(DropReason reason) {

@@ -15,6 +15,7 @@
 #include "open_streams.hpp"
 #include "outlet.hpp"
 #include "record_encoder.hpp"
+#include "sample_tap.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +37,7 @@ struct PumpParts {
     std::vector<FormatPublisher> publishers;
     History* history = nullptr;      // null: none is kept
     OpenStreams* streams = nullptr;  // null: there are none
+    SampleTap* tap = nullptr;        // null: nobody listens
 };
 
 /// Empties the queue into the publishers: takes samples in batches, encodes each once per format that anybody wants it
@@ -141,6 +143,7 @@ class Pump {
     void note_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress);
     void publish(std::span<const TelemetrySample> samples);
     void publish_part(std::span<const TelemetrySample> samples);
+    void tell_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq, DropReason reason);
     /// What has been lost and no sample shows. Whether there is something to tell when the queue is empty again.
     bool tell_losses();
     void tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason);

@@ -37,6 +37,7 @@ static_assert(static_cast<int>(ValueType::integer) == 2 && static_cast<int>(Valu
 static_assert(static_cast<int>(ValueType::text) == 4 && static_cast<int>(Quality::good) == 0);
 static_assert(static_cast<int>(Quality::uncertain) == 1 && static_cast<int>(Quality::bad) == 2);
 static_assert(static_cast<int>(Quality::stale) == 3 && sample_flag::text_truncated == 1);
+static_assert(sample_flag::time_unsynchronised == 2);
 
 /// Turns samples into records. The channel is not in it: the topic says it. Samples of one channel that follow each
 /// other may share a payload, record behind record.

@@ -35,7 +35,9 @@ constexpr std::string_view schemas = R"json({
     "time": {"type": "string"},
     "value": {"type": ["number", "string", "boolean", "null"]},
     "unit": {"type": "string"},
-    "quality": {"enum": ["good", "uncertain", "bad", "stale"]}
+    "quality": {"enum": ["good", "uncertain", "bad", "stale"]},
+    "time_quality": {"enum": ["unsynchronised"]},
+    "mono_ns": {"type": "integer"}
   }
 },
 "Books": {
@@ -72,8 +74,8 @@ constexpr std::string_view schemas = R"json({
 "DeviceState": {"enum": ["idle", "measuring", "error", "safe"]},
 "Device": {
   "type": "object",
-  "required": ["name", "state", "interval_ms", "channels", "reads", "reads_failed", "ticks_missed", "last_error",
-    "lateness_s"],
+  "required": ["name", "state", "interval_ms", "channels", "reads", "reads_failed", "ticks_missed", "reads_skipped",
+    "failures_in_row", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "lateness_s"],
   "properties": {
     "name": {"type": "string"},
     "state": {"$ref": "#/components/schemas/DeviceState"},
@@ -82,6 +84,12 @@ constexpr std::string_view schemas = R"json({
     "reads": {"$ref": "#/components/schemas/Count"},
     "reads_failed": {"$ref": "#/components/schemas/Count"},
     "ticks_missed": {"$ref": "#/components/schemas/Count"},
+    "reads_skipped": {"$ref": "#/components/schemas/Count"},
+    "failures_in_row": {"$ref": "#/components/schemas/Count"},
+    "lost_at_source": {"$ref": "#/components/schemas/Count"},
+    "filtered_by": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+    "thread": {"type": "string"},
+    "breaker": {"enum": ["closed", "open", "half_open", null]},
     "last_error": {"type": ["string", "null"]},
     "lateness_s": {"type": "object", "additionalProperties": {"type": "number"}},
     "books": {"$ref": "#/components/schemas/Books"}
@@ -237,7 +245,8 @@ constexpr std::string_view schemas = R"json({
 },
 "Status": {
   "type": "object",
-  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books", "sampler", "transport",
+  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "books", "sampler",
+    "recorders", "transport",
     "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
@@ -247,6 +256,20 @@ constexpr std::string_view schemas = R"json({
     "epoch": {"$ref": "#/components/schemas/Count"},
     "time": {"type": "string"},
     "uptime_s": {"type": "number"},
+    "clock": {
+      "type": "object",
+      "required": ["synchronised", "estimated_error_s", "maximum_error_s", "steps", "last_step", "offset_ns"],
+      "properties": {
+        "synchronised": {"type": ["boolean", "null"]},
+        "estimated_error_s": {"type": ["number", "null"]},
+        "maximum_error_s": {"type": ["number", "null"]},
+        "frequency_ppm": {"type": ["number", "null"]},
+        "problem": {"type": ["string", "null"]},
+        "steps": {"$ref": "#/components/schemas/Count"},
+        "last_step": {"type": ["object", "null"], "required": ["time", "seconds"]},
+        "offset_ns": {"type": "integer"}
+      }
+    },
     "queue": {"type": "object", "required": ["depth", "capacity", "high_water", "policy"]},
     "books": {
       "type": "object",
@@ -262,6 +285,16 @@ constexpr std::string_view schemas = R"json({
       "required": ["devices"],
       "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
     },
+    "recorders": {"type": "array", "items": {
+      "type": "object",
+      "required": ["path", "device", "samples", "lost", "pending", "bytes", "error"],
+      "properties": {
+        "path": {"type": "string"}, "device": {"type": ["string", "null"]},
+        "samples": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"},
+        "pending": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"},
+        "error": {"type": ["string", "null"]}
+      }
+    }},
     "transport": {
       "type": "object",
       "required": ["endpoints", "security", "delivery", "lost", "subscribers_revoked", "notices", "subscribers"],

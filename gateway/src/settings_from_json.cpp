@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr int depth_max = 4;
 /// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
 /// others.
-constexpr std::size_t keys_max = 1'024;
+constexpr std::size_t keys_max = 8'192;
 
 /// As many as are told, and one more, so that it is told that there are more.
 constexpr std::size_t problems_max = 201;
@@ -106,13 +106,21 @@ std::optional<std::string> whole_text(const Json& value) {
     return std::nullopt;
 }
 
+/// A text that stays what it is between commas.
+std::optional<std::string> word_text(const Json& item) {
+    constexpr std::string_view blanks = " \t";
+    const std::string text = item.is_string() ? item.get<std::string>() : "";
+    const bool is_word = !text.empty() && text.find(',') == std::string::npos &&
+                         blanks.find(text.front()) == std::string_view::npos &&
+                         blanks.find(text.back()) == std::string_view::npos;
+    return is_word ? std::optional(text) : std::nullopt;
+}
+
 std::optional<std::string> list_text(const SettingRow& row, const Json& values) {
-    const bool is_text_list = std::holds_alternative<ListRule>(row.rule);
+    const bool is_whole_list = std::holds_alternative<WholeListRule>(row.rule);
     std::string list;
     for (const Json& item : values.is_array() ? values : Json::array({nullptr})) {
-        const bool is_word = item.is_string() && item.get_ref<const std::string&>().find(',') == std::string::npos;
-        const std::optional<std::string> text =
-            is_text_list ? (is_word ? std::optional(item.get<std::string>()) : std::nullopt) : whole_text(item);
+        const std::optional<std::string> text = is_whole_list ? whole_text(item) : word_text(item);
         if (!text) {
             return std::nullopt;
         }
@@ -123,6 +131,9 @@ std::optional<std::string> list_text(const SettingRow& row, const Json& values) 
 
 /// The text that stands for `value` in an INI file; nullopt when its type is not that of the row.
 std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
+    if (value.is_null() && is_optional(row)) {
+        return "";
+    }
     if (std::holds_alternative<BooleanRule>(row.rule)) {
         return value.is_boolean() ? std::optional(value.get<bool>() ? "yes" : "no") : std::nullopt;
     }
@@ -138,8 +149,11 @@ std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
     return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
 }
 
-/// The row that a key of this section has, whatever the driver.
-const SettingRow* any_row(std::string_view section, std::string_view key) {
+/// The row that a key of this section has with this driver; if there is none, with any.
+const SettingRow* row_of(std::string_view section, std::string_view driver, std::string_view key) {
+    if (const SettingRow* const row = find_setting(section, key, driver)) {
+        return row;
+    }
     for (const SettingRow& row : settings_table()) {
         if (row.section == section && row.key == key) {
             return &row;
@@ -148,24 +162,39 @@ const SettingRow* any_row(std::string_view section, std::string_view key) {
     return nullptr;
 }
 
-GivenSection section_of(const std::string& kind, const Json& fields, const std::string& pointer) {
-    GivenSection section{.place = {}, .shown = pointer, .kind = kind, .name = std::nullopt, .entries = {}};
+/// The member of this name, or a null.
+const Json& member(const Json& object, const std::string& name) {
+    static const Json none;
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return found == object.end() ? none : *found;
+}
+
+/// The driver of a device, or of the device of a channel; "" when there is none.
+std::string driver_of(const Json& document, const GivenSection& section) {
+    const std::string name = section.name.value_or("");
+    const Json& device = member(member(document, "device"), name.substr(0, name.find('/')));
+    const Json& driver = member(device, "driver");
+    return (section.kind == "device" || section.kind == "channel") && driver.is_string() ? driver.get<std::string>()
+                                                                                         : "";
+}
+
+void add_entries(GivenSection& section, const std::string& driver, const Json& fields) {
     for (const auto& [key, value] : fields.items()) {
-        GivenEntry entry{.place = {}, .shown = pointer + json_pointer_part(key), .key = key, .value = ""};
-        if (const SettingRow* const row = any_row(kind, key)) {
+        GivenEntry entry{.place = {}, .shown = section.shown + json_pointer_part(key), .key = key, .value = ""};
+        if (const SettingRow* const row = row_of(section.kind, driver, key)) {
             const std::optional<std::string> text = text_of(*row, value);
             entry.value = text.value_or("");
             entry.fault = text ? "" : json_excerpt(value) + " is not of the right type";
         }
         section.entries.push_back(std::move(entry));
     }
-    return section;
 }
 
 /// What a document gives, and what is wrong with its shape.
 struct Understood {
-    SettingsSource source;
-    std::vector<SettingsProblem> problems;
+    const Json& document;
+    SettingsSource source = {};
+    std::vector<SettingsProblem> problems = {};
 
     void complain(std::string pointer, const std::string& what) {
         if (problems.size() < problems_max) {
@@ -179,13 +208,16 @@ struct Understood {
             return complain(pointer,
                             json_excerpt(fields) + " is not of the right type, allowed: an object of settings");
         }
-        source.sections.push_back(section_of(kind, fields, pointer));
-        source.sections.back().name = std::move(name);
+        GivenSection& section = source.sections.emplace_back();
+        section.shown = pointer;
+        section.kind = kind;
+        section.name = std::move(name);
+        add_entries(section, driver_of(document, section), fields);
     }
 };
 
 Understood understood(const Json& document) {
-    Understood found;
+    Understood found{.document = document};
     for (const auto& [kind, value] : document.items()) {
         const SectionRow* const row = find_section(kind);
         if (kind.empty()) {
@@ -208,7 +240,8 @@ Understood understood(const Json& document) {
 }  // namespace
 
 LoadedSettings settings_from_json(std::string_view text) {
-    Understood found = understood(parsed(text));
+    const Json document = parsed(text);
+    Understood found = understood(document);
     return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -15,20 +16,25 @@ namespace {
 
 /// `Json` decides whether the order of sections is kept.
 template <class Json>
+struct JsonOf {
+    Json operator()(const ListenSlot&) const { return nullptr; }
+    template <class Number>
+    Json operator()(const std::optional<Number>* value) const {
+        return *value ? Json(**value) : Json();
+    }
+    template <class Value>
+    Json operator()(const Value* value) const {
+        return *value;
+    }
+};
+
+template <class Json>
 Json value_of(const SettingSpot& spot) {
     const SettingSlot slot = spot.row.slot(spot.owner);
     if (std::holds_alternative<ListenSlot>(slot)) {
         return value_text(spot.row, spot.owner);
     }
-    return std::visit(
-        [](const auto& place) -> Json {
-            if constexpr (std::is_pointer_v<std::decay_t<decltype(place)>>) {
-                return *place;
-            } else {
-                return nullptr;
-            }
-        },
-        slot);
+    return std::visit(JsonOf<Json>(), slot);
 }
 
 template <class Json>
@@ -36,9 +42,15 @@ std::string document(const Settings& settings, int indent) {
     Json json = Json::object();
     Settings copy = settings;
     walk(copy, [&](const SettingSpot& spot) {
-        if (!is_unset(spot.row, spot.owner)) {
-            Json& section = json[std::string(spot.row.section)];
-            Json& fields = spot.name.empty() ? section : section[spot.name];
+        if (is_unset(spot.row, spot.owner)) {
+            return;
+        }
+        Json& section = json[std::string(spot.row.section)];
+        Json& fields = spot.name.empty() ? section : section[spot.name];
+        // There may be thousands of channels, each with little that is set.
+        if (spot.row.section == "channel" && value_text(spot.row, spot.owner) == default_text(spot.row)) {
+            fields.update(Json::object());
+        } else {
             fields[std::string(spot.row.key)] = value_of<Json>(spot);
         }
     });

@@ -12,8 +12,8 @@ namespace telegate {
 /// Larger documents are refused, like larger files.
 inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 
-/// The settings as a JSON document: {"gateway":{...},...,"device":{"NAME":{...}}}. Numbers are in the unit of their
-/// key; what is not set and has no value of its own is left out.
+/// The settings as a JSON document: {"gateway":{...},...,"device":{"NAME":{...}}}, of channels what is not the default.
+/// Numbers are in the unit of their key; what is not set and has no value of its own is left out.
 [[nodiscard]] std::string settings_json(const Settings& settings);
 
 /// The settings that such a document says; what it leaves out has its default. Throws SettingsError with every problem

@@ -1,19 +1,21 @@
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "settings_json.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <set>
+#include <algorithm>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace telegate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* any_name = "any";
 
 template <class Names>
 Json names_json(const Names& names) {
@@ -34,7 +36,35 @@ Json text_schema(const TextRule& rule) {
     }
     begin += begin.empty() ? R"((?! ))" : ")";
     const std::string pattern = "^" + begin + inner + "*" + last + "$";
-    return {{"type", "string"}, {"pattern", rule.may_be_empty ? "^$|" + pattern : pattern}};
+    Json schema{{"type", "string"}, {"pattern", rule.may_be_empty ? "^$|" + pattern : pattern}};
+    if (rule.bytes_max > 0) {
+        schema["maxLength"] = rule.bytes_max;
+    }
+    return schema;
+}
+
+/// Characters as they stand between [ and ].
+std::string as_class(std::string_view characters) {
+    std::string text;
+    for (const char c : characters) {
+        text += std::string_view("\\]^-").find(c) == std::string_view::npos ? "" : "\\";
+        text += c;
+    }
+    return "[" + text + "]";
+}
+
+Json text_list_schema(const TextListRule& rule) {
+    // As of a text, and without commas.
+    const std::string any = R"(^(?! )[^\u0000-\u001f\u007f,]*[^\u0000-\u0020\u007f\\,]$)";
+    Json item{{"type", "string"}, {"pattern", rule.characters.empty() ? any : "^" + as_class(rule.characters) + "+$"}};
+    if (rule.bytes_max > 0) {
+        item["maxLength"] = rule.bytes_max;
+    }
+    return {{"type", "array"},
+            {"items", std::move(item)},
+            {"minItems", rule.may_be_empty ? 0 : 1},
+            {"maxItems", rule.count_max},
+            {"uniqueItems", !rule.may_repeat}};
 }
 
 Json rule_schema(const SettingRule& rule) {
@@ -60,6 +90,7 @@ Json rule_schema(const SettingRule& rule) {
                     {"uniqueItems", true}};
         }
         Json operator()(const TextRule& text) const { return text_schema(text); }
+        Json operator()(const TextListRule& list) const { return text_list_schema(list); }
         Json operator()(const ListenRule&) const {
             return {{"type", "string"},
                     {"pattern", R"(^$|^(localhost|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+|\[[0-9A-Fa-f:.]+\]):[0-9]+$)"}};
@@ -70,6 +101,9 @@ Json rule_schema(const SettingRule& rule) {
 
 Json setting_schema(const SettingRow& row, const Json& defaults) {
     Json schema = rule_schema(row.rule);
+    if (is_optional(row)) {
+        schema["type"] = Json::array({schema["type"], "null"});
+    }
     schema["description"] =
         std::string(row.meaning) + (row.unit.empty() ? "" : " Unit: " + std::string(row.unit) + ".");
     const std::string key(row.key);
@@ -85,7 +119,7 @@ Json section_schema(const SectionRow& section, std::string_view driver, const Js
     Json schema{{"type", "object"}, {"description", std::string(section.meaning)}, {"additionalProperties", false}};
     Json properties = Json::object();
     for (const SettingRow& row : settings_table()) {
-        if (row.section != section.name || (!row.driver.empty() && row.driver != driver)) {
+        if (!belongs(row, section.name, driver)) {
             continue;
         }
         const std::string key(row.key);
@@ -104,14 +138,28 @@ Json section_schema(const SectionRow& section, std::string_view driver, const Js
     return schema;
 }
 
-std::set<std::string_view> drivers_of(const SectionRow& section) {
-    std::set<std::string_view> drivers;
-    for (const SettingRow& row : settings_table()) {
-        if (row.section == section.name && !row.driver.empty()) {
-            drivers.insert(row.driver);
+std::span<const std::string_view> all_drivers() {
+    return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+}
+
+/// The drivers with which a section of this kind has keys that it has with no other. "" where there are none.
+std::vector<std::string_view> drivers_of(const SectionRow& section) {
+    std::vector<std::string_view> drivers;
+    for (const std::string_view driver : all_drivers()) {
+        const auto rows = settings_table();
+        if (section.name == "device" || std::any_of(rows.begin(), rows.end(), [&](const SettingRow& row) {
+                return row.section == section.name && row.driver == driver;
+            })) {
+            drivers.push_back(driver);
         }
     }
-    return drivers;
+    return drivers.empty() ? std::vector<std::string_view>{""} : drivers;
+}
+
+/// The instance of this driver in default_document().
+std::string instance_name(const SectionRow& section, std::string_view driver) {
+    const std::string name(driver.empty() ? all_drivers().front() : driver);
+    return section.of_channel() ? name + "/any" : name;
 }
 
 /// The member of this name; null when there is none.
@@ -119,28 +167,29 @@ Json member(const Json& object, const std::string& name) {
     return object.contains(name) ? object[name] : Json();
 }
 
-/// `defaults` holds a device of each driver under its name, and one instance of each other section.
 Json instances_schema(const SectionRow& section, const Json& defaults) {
-    Json each;
-    const std::set<std::string_view> drivers = drivers_of(section);
-    for (const std::string_view driver : drivers) {
-        each["oneOf"].push_back(section_schema(section, driver, member(defaults, std::string(driver))));
+    std::vector<Json> each;
+    for (const std::string_view driver : drivers_of(section)) {
+        each.push_back(section_schema(section, driver, member(defaults, instance_name(section, driver))));
     }
+    // A device names its driver, a channel does not: what all drivers have fits several.
+    const char* const how = section.name == "device" ? "oneOf" : "anyOf";
     return {{"type", "object"},
             {"description", std::string(section.meaning)},
             {"maxProperties", section.count_max},
-            {"propertyNames", {{"pattern", "^[a-z0-9_.-]{1,64}$"}}},
-            {"additionalProperties", drivers.empty() ? section_schema(section, "", member(defaults, any_name)) : each}};
+            {"propertyNames", {{"pattern", name_pattern(section)}}},
+            {"additionalProperties", each.size() == 1 ? each.front() : Json{{how, each}}}};
 }
 
+/// Each kind of section that has a name, with each driver.
 Json default_document() {
     Settings settings;
-    settings.publish.emplace_back().name = any_name;
-    settings.services.emplace_back().name = any_name;
     for (const SectionRow& section : section_table()) {
-        for (const std::string_view driver : drivers_of(section)) {
-            settings.devices.emplace_back();
-            settings.devices.back().name = settings.devices.back().driver = driver;
+        for (const std::string_view driver : all_drivers()) {
+            const SettingOwner owner = add_instance(settings, section.name, instance_name(section, driver));
+            if (auto* const* const device = std::get_if<DeviceSettings*>(&owner)) {
+                (*device)->driver = driver;
+            }
         }
     }
     return Json::parse(settings_json(settings));

@@ -3,10 +3,12 @@
 #include "core/bounded_queue.hpp"
 #include "core/ledger.hpp"
 #include "core/publisher.hpp"
+#include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
 #include "notices.hpp"
 #include "payload_format.hpp"
+#include "recorder.hpp"
 #include "reload_report.hpp"
 #include "services_status.hpp"
 
@@ -64,6 +66,7 @@ struct StatusSnapshot {
     std::int64_t epoch_ms = 0;     // the gateway's start, ms since 1970 UTC; sequence numbers restart with it
     std::int64_t time_utc_ns = 0;  // of this snapshot
     std::chrono::nanoseconds uptime{0};
+    ClockStatus clock;
 
     ConfigStatus config;
 
@@ -80,6 +83,8 @@ struct StatusSnapshot {
     bool queue_agrees = true;
     bool channels_agree = true;  // the books of the channels with those of the devices
     NoticesByFormat notices{};
+
+    std::vector<RecorderStatus> recorders;
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;

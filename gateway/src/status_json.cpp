@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <system_error>
 
 namespace telegate {
 namespace {
@@ -37,6 +38,25 @@ Json config_json(const ConfigStatus& config) {
     return json;
 }
 
+Json clock_json(const ClockStatus& clock) {
+    const ClockReading& reading = clock.reading;
+    Json json{{"synchronised", nullptr},  {"estimated_error_s", nullptr}, {"maximum_error_s", nullptr},
+              {"frequency_ppm", nullptr}, {"problem", nullptr},           {"steps", clock.steps},
+              {"last_step", nullptr},     {"offset_ns", clock.offset_ns}};
+    if (reading.sync != ClockSync::unknown) {
+        json["synchronised"] = reading.sync == ClockSync::synchronised;
+        json["estimated_error_s"] = reading.error_estimated_s;
+        json["maximum_error_s"] = reading.error_maximum_s;
+        json["frequency_ppm"] = reading.frequency_ppm;
+    } else if (reading.failure != 0) {
+        json["problem"] = "adjtimex: " + std::generic_category().message(reading.failure);
+    }
+    if (clock.last_step) {
+        json["last_step"] = {{"time", to_iso8601(clock.last_step->time_utc_ns)}, {"seconds", clock.last_step->seconds}};
+    }
+    return json;
+}
+
 Json queue_json(const StatusSnapshot& snapshot) {
     return {{"depth", snapshot.queue_depth},
             {"capacity", snapshot.queue_capacity},
@@ -59,6 +79,20 @@ Json books_json(const StatusSnapshot& snapshot) {
     total += snapshot.books_removed;
     balanced = balanced && snapshot.books_removed.balanced();
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
+}
+
+Json recorders_json(const std::vector<RecorderStatus>& recorders) {
+    Json json = Json::array();
+    for (const RecorderStatus& recorder : recorders) {
+        json.push_back({{"path", to_readable(recorder.path)},
+                        {"device", recorder.device.empty() ? Json(nullptr) : Json(recorder.device)},
+                        {"samples", recorder.samples},
+                        {"lost", recorder.lost},
+                        {"pending", recorder.pending},
+                        {"bytes", recorder.bytes},
+                        {"error", recorder.error.empty() ? Json(nullptr) : Json(to_readable(recorder.error))}});
+    }
+    return json;
 }
 
 Json delivery_json(const EndpointStatus& endpoint) {
@@ -151,12 +185,14 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["epoch"] = snapshot.epoch_ms;
     json["time"] = to_iso8601(snapshot.time_utc_ns);
     json["uptime_s"] = to_seconds(snapshot.uptime);
+    json["clock"] = clock_json(snapshot.clock);
     json["config"] = config_json(snapshot.config);
     json["queue"] = queue_json(snapshot);
     json["books"] = books_json(snapshot);
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
                        {"cpu_affinity", snapshot.sampling_schedule.processors},
                        {"devices", std::move(devices)}};
+    json["recorders"] = recorders_json(snapshot.recorders);
     json["transport"] = transport_json(snapshot);
     json["services"] = services_json(snapshot.services);
     json["rest"] = {{"endpoint", snapshot.rest_endpoint}};

@@ -32,6 +32,14 @@ Json value_json(const TelemetrySample& sample) {
     return nullptr;
 }
 
+Json filtered_json(const FilterCounts& counts) {
+    Json json = Json::object();
+    for (std::size_t reason = 0; reason < filter_reasons; ++reason) {
+        json[std::string(to_string(static_cast<FilterReason>(reason)))] = counts[reason];
+    }
+    return json;
+}
+
 /// By reason, those that there are.
 Json drops_json(const std::array<ChannelDrops, drop_reasons>& drops) {
     Json json = Json::object();
@@ -88,6 +96,12 @@ nlohmann::ordered_json device_json(const DeviceStatus& device) {
               {"reads", device.reads},
               {"reads_failed", device.reads_failed},
               {"ticks_missed", device.ticks_missed},
+              {"reads_skipped", device.reads_skipped},
+              {"failures_in_row", device.failures_in_row},
+              {"lost_at_source", device.lost_at_source},
+              {"filtered_by", filtered_json(device.filtered_by)},
+              {"thread", device.thread},
+              {"breaker", device.breaker ? Json(to_string(*device.breaker)) : Json(nullptr)},
               {"last_error", nullptr},
               {"lateness_s",
                {{"p50", to_seconds(device.lateness_p50)},

@@ -1,3 +1,4 @@
+#include "config/problems.hpp"
 #include "config/scratch_files.hpp"
 #include "support/catch.hpp"
 
@@ -37,13 +38,14 @@ TEST_CASE("an assignment that cannot be had says why", "[config][set]") {
          {"=5", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
          {"qeue.policy=block", "\"qeue\" is not a known section, did you mean queue?"},
          {".policy=block",
-          "\"\" is not a known section, allowed: gateway, sampling, queue, log, rest, publish, services, device"},
+          "\"\" is not a known section, allowed: gateway, sampling, queue, log, rest, publish, services, device, "
+          "channel"},
          {"queue.polcy=block", "is not a setting of [queue], did you mean policy?"},
          {"policy=block", "is not a setting of [gateway], it belongs in [queue]"},
          {"queue.x.policy=block", "gives a name to [queue], which has none, allowed: queue.KEY=VALUE"},
          {"device.interval_ms=5", "names no device, allowed: device.NAME.KEY=VALUE"},
          {"device.A.driver=host", "[device \"A\"] has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -"},
-         {"device.a.autostart=no", "driver: is missing in [device \"a\"], allowed: host, simulated"},
+         {"device.a.autostart=no", "driver: is missing in [device \"a\"], allowed: " + test::driver_names()},
          {"log_level=a\x1b", "\"a\\x1b\" is not a choice, allowed: trace, debug, info, warn, error, off"}}));
     const std::string shown = assignment == "log_level=a\x1b" ? "log_level=a\\x1b" : assignment;
     CHECK(ScratchFiles().problems({.assignments = {assignment}}) == "--set " + shown + ": " + problem);

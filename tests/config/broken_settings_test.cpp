@@ -26,7 +26,7 @@ TEST_CASE("an operator reads what is wrong, where, and what is allowed", "[confi
         {"[device \"Boiler 1\"]\ndriver = host\n",
          "t.ini:1: [device \"Boiler 1\"] has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -"},
         {"[device \"boiler\"]\ndriver = simulator\n",
-         "t.ini:2: driver: \"simulator\" is not a choice (did you mean simulated?), allowed: host, simulated"},
+         "t.ini:2: driver: \"simulator\" is not a choice (did you mean simulated?), allowed: " + test::driver_names()},
         {"[device \"boiler\"]\ndriver = simulated\ninterval_ms = 250us\n",
          "t.ini:3: interval_ms: \"250us\" is not a whole number of ms, allowed: a whole number of ms, 1 to 3600000; or "
          "with a unit of its own: us, ms, s, min, h, d"},

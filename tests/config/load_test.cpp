@@ -100,9 +100,11 @@ TEST_CASE("the shipped settings load and say what the documentation says", "[con
     REQUIRE(settings.publish.size() == 2);
     CHECK(settings.publish[0].endpoint == "tcp://127.0.0.1:5556");
     CHECK(settings.publish[1].endpoint == "ipc:///tmp/telegate-pub.ipc");
-    REQUIRE(settings.devices.size() == 2);
+    REQUIRE(settings.devices.size() == 3);
     CHECK(settings.devices[0].driver == "host");
     CHECK(settings.devices[0].interval_ms == 1000);
-    CHECK(settings.devices[1].driver == "simulated");
-    CHECK(settings.devices[1].interval_ms == 0);
+    CHECK(settings.devices[1].driver == "clock");
+    CHECK(settings.devices[1].name == "gateway");
+    CHECK(settings.devices[2].driver == "simulated");
+    CHECK(settings.devices[2].interval_ms == 0);
 }

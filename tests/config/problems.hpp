@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/load.hpp"
+#include "config/settings_table.hpp"
 
 #include <algorithm>
 #include <string>
@@ -29,6 +30,11 @@ inline std::string problem_of(std::string_view text) {
         all += (all.empty() ? "" : "\n") + problem;
     }
     return all;
+}
+
+/// The drivers that there are, as problems list them.
+inline std::string driver_names() {
+    return allowed_text(*find_setting("device", "driver"));
 }
 
 inline Settings parse(std::string_view text) {

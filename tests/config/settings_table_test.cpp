@@ -2,9 +2,11 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 
 using namespace telegate;
 
@@ -43,6 +45,46 @@ TEST_CASE("a key that ends in _us has the unit us", "[config][table]") {
     for_each_row([](const SettingRow& row) { CHECK(row.key.ends_with("_us") == (row.unit == "us")); });
 }
 
+TEST_CASE("the table has its sections in their order, each in one piece", "[config][table]") {
+    std::vector<std::string_view> sections;
+    for_each_row([&](const SettingRow& row) {
+        if (sections.empty() || sections.back() != row.section) {
+            sections.push_back(row.section);
+        }
+    });
+    std::vector<std::string_view> expected;
+    for (const SectionRow& section : section_table()) {
+        expected.push_back(section.name);
+    }
+    CHECK(sections == expected);
+}
+
+TEST_CASE("a setting of a driver is one of a device or of a channel, and of a driver that there is",
+          "[config][table]") {
+    const auto drivers = std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+    for_each_row([&](const SettingRow& row) {
+        if (!row.driver.empty()) {
+            CHECK((row.section == "device" || row.section == "channel"));
+            CHECK(std::find(drivers.begin(), drivers.end(), row.driver) != drivers.end());
+        }
+    });
+}
+
+TEST_CASE("a setting of which there may be none has nothing else that stands for a default", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        const auto* const whole = std::get_if<WholeRule>(&row.rule);
+        CHECK_FALSE((is_optional(row) && whole != nullptr && whole->zero_is_default));
+        CHECK_FALSE((is_optional(row) && row.required));
+    });
+}
+
+TEST_CASE("a list of texts has a number of them at most", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        const auto* const list = std::get_if<TextListRule>(&row.rule);
+        CHECK((list == nullptr || list->count_max > 0));
+    });
+}
+
 TEST_CASE("a setting excludes one of its own section", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         if (!row.excludes.empty()) {
@@ -52,11 +94,12 @@ TEST_CASE("a setting excludes one of its own section", "[config][table]") {
 }
 
 TEST_CASE("no setting and no place is there twice", "[config][table]") {
-    std::set<std::pair<std::string_view, std::string_view>> keys;
+    std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
     DefaultOwners owners;
     std::set<const void*> places;
     for_each_row([&](const SettingRow& row) {
-        CHECK(keys.emplace(row.section, row.key).second);
+        CHECK(keys.emplace(row.section, row.driver, row.key).second);
+        CHECK((row.driver.empty() || find_setting(row.section, row.key) == nullptr));
         const SettingSlot slot = row.slot(owners.of(row.section));
         if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
             CHECK(places.insert(listen->host).second);
@@ -67,6 +110,10 @@ TEST_CASE("no setting and no place is there twice", "[config][table]") {
             CHECK(places.insert(*whole).second);
         } else if (const auto* const wholes = std::get_if<std::vector<std::int64_t>*>(&slot)) {
             CHECK(places.insert(*wholes).second);
+        } else if (const auto* const maybe = std::get_if<std::optional<std::int64_t>*>(&slot)) {
+            CHECK(places.insert(*maybe).second);
+        } else if (const auto* const real = std::get_if<std::optional<double>*>(&slot)) {
+            CHECK(places.insert(*real).second);
         }
     });
 }

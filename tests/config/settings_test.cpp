@@ -284,13 +284,19 @@ TEST_CASE("every setting of a host device arrives", "[config]") {
     const DeviceSettings device =
         parse(
             "[device \"h.1-a_b\"]\nper_core = yes\nproc_root = /p\nsys_root = /s\ndriver = host\n"
-            "interval_ms = 7\nerrors_before_safe = 0\nautostart = no\n")
+            "interval_ms = 7\nerrors_before_safe = 0\nautostart = no\nalign = wall\noffset_ms = 6\n"
+            "breaker_failures = 0\nbreaker_wait_ms = 10\nbreaker_wait_max_ms = 1h\n")
             .devices.at(0);
     CHECK(device.name == "h.1-a_b");
     CHECK(device.driver == "host");
     CHECK(device.interval_ms == 7);
     CHECK(device.errors_before_safe == 0);
     CHECK_FALSE(device.autostart);
+    CHECK(device.align == "wall");
+    CHECK(device.offset_ms == 6);
+    CHECK(device.breaker_failures == 0);
+    CHECK(device.breaker_wait_ms == 10);
+    CHECK(device.breaker_wait_max_ms == 3'600'000);
     CHECK(device.host.per_core);
     CHECK(device.host.proc_root == "/p");
     CHECK(device.host.sys_root == "/s");
@@ -320,7 +326,12 @@ TEST_CASE("every setting of a simulated device arrives", "[config]") {
 TEST_CASE("a device that sets nothing has the defaults", "[config]") {
     const DeviceSettings device = parse(simulated).devices.at(0);
     CHECK(device.interval_ms == 0);
-    CHECK(device.errors_before_safe == 10);
+    CHECK_FALSE(device.errors_before_safe.has_value());
+    CHECK(device.align == "start");
+    CHECK(device.offset_ms == 0);
+    CHECK(device.breaker_failures == 3);
+    CHECK(device.breaker_wait_ms == 1'000);
+    CHECK(device.breaker_wait_max_ms == 60'000);
     CHECK(device.autostart);
 }
 

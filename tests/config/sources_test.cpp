@@ -1,3 +1,4 @@
+#include "config/problems.hpp"
 #include "config/scratch_files.hpp"
 #include "support/catch.hpp"
 
@@ -148,11 +149,13 @@ TEST_CASE("the problems of all sources are told at once, in the order of the sou
           "m.ini:3: \"nonsense\" is not a setting, allowed is key = value\n"
           "conf.d/a.ini:1: log_level: \"loud\" is not a choice, allowed: trace, debug, info, warn, error, off\n"
           "conf.d/a.ini:2: \"[queue\" is not a section, allowed is [section] or [section \"NAME\"] alone\n"
-          "conf.d/b.ini:1: driver: is missing in [device \"pump\"], allowed: host, simulated\n"
-          "env TELEGATE_DEVICE_BOILER_AUTOSTART: \"maybe\" is neither yes nor no, allowed: yes, true, on, 1, no, "
-          "false, off or 0\n"
-          "--set nonsense: is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE\n"
-          "--set queue.policy=wait: \"wait\" is not a choice, allowed: drop_oldest, drop_newest, block");
+          "conf.d/b.ini:1: driver: is missing in [device \"pump\"], allowed: " +
+              test::driver_names() +
+              "\n"
+              "env TELEGATE_DEVICE_BOILER_AUTOSTART: \"maybe\" is neither yes nor no, allowed: yes, true, on, 1, no, "
+              "false, off or 0\n"
+              "--set nonsense: is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE\n"
+              "--set queue.policy=wait: \"wait\" is not a choice, allowed: drop_oldest, drop_newest, block");
 }
 
 TEST_CASE("files that cannot be read are told alone, each of them", "[config][sources]") {

@@ -1,4 +1,4 @@
-#include "device/sampling_thread.hpp"
+#include "device/sampling_threads.hpp"
 
 #include "sampler_harness.hpp"
 #include "support/catch.hpp"
@@ -27,7 +27,7 @@ TEST_CASE("a real-time thread that makes room in a full queue lets an ordinary o
     SamplerHarness h(512);
     h.add(script, device_options("boiler", 200us));
     const unsigned processor = first_processor();
-    SamplingThread thread(h.sampler, clock, {1, {processor}});
+    SamplingThreads thread(h.sampler, clock, {1, {processor}});
     std::atomic<bool> stop{false};
     std::thread consumer([&] {
         (void)schedule_thread(::pthread_self(), {0, {processor}});

@@ -203,7 +203,7 @@ TEST_CASE("the state of a device is its own when one before it has gone", "[devi
     h.add(boiler, device_options("boiler", 10ms));
     const DeviceId idle = h.add(pump, device_options("pump", 10ms));
     const DeviceId running = h.add(fan, device_options("fan", 10ms));
-    h.sampler.command(idle, DeviceCommand::stop, h.clock.mono_now());
+    h.sampler.command(idle, DeviceCommand::stop);
     h.remove("boiler");
     h.step();
     CHECK(h.sampler.state(idle) == DeviceState::idle);

@@ -30,9 +30,7 @@ struct SamplerHarness {
         clock.advance(time);
         return step();
     }
-    CommandResult command(DeviceId device, DeviceCommand command) {
-        return sampler.command(device, command, clock.mono_now());
-    }
+    CommandResult command(DeviceId device, DeviceCommand command) { return sampler.command(device, command); }
     DeviceState state(DeviceId device) const { return sampler.status(device).state; }
     Books books(DeviceId device) const { return ledger.cut().at(to_index(device)); }
 

@@ -99,6 +99,19 @@ TEST_CASE("a failed read gives one bad sample for each channel that has none", "
     CHECK(h.books(DeviceId{0}).sampled == 3);
 }
 
+TEST_CASE("what goes wrong with a part of a read is told, and the device measures", "[device][sampler]") {
+    SamplerHarness h;
+    Script script{.partly_with = "unit 3: no answer"};
+    const DeviceId device = h.add(script, device_options("boiler"));
+    h.step();
+    CHECK(h.state(device) == DeviceState::measuring);
+    CHECK(h.sampler.status(device).last_error == "unit 3: no answer");
+    CHECK(h.sampler.status(device).reads_failed == 0);
+    script.partly_with = nullptr;
+    h.step_after(1s);
+    CHECK(h.sampler.status(device).last_error == "unit 3: no answer");
+}
+
 TEST_CASE("a failed read leads to state error and a good one back to measuring", "[device][sampler]") {
     SamplerHarness h;
     Script script{.fails_with = "no answer"};

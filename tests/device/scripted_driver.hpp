@@ -13,8 +13,9 @@ namespace telegate::test {
 /// What a ScriptedDriver does and has done. Lives in the test; the driver refers to it.
 struct Script {
     std::vector<std::string> channels{"a"};
-    const char* fails_with = nullptr;  // reads fail with this
-    std::size_t answers = 1'000;       // only the first so many channels get a value, also in a read that fails
+    const char* fails_with = nullptr;   // reads fail with this
+    const char* partly_with = nullptr;  // reads are good, but for this
+    std::size_t answers = 1'000;        // only the first so many channels get a value, also in a read that fails
     std::function<void(SampleBatch&)> on_read = [](SampleBatch&) {
     };
 
@@ -41,7 +42,7 @@ class ScriptedDriver final : public Driver {
         if (script_.fails_with != nullptr) {
             return {ReadResult::Status::failed, script_.fails_with};
         }
-        return {};
+        return {.what = script_.partly_with == nullptr ? "" : script_.partly_with};
     }
     void reset() noexcept override { ++script_.resets; }
 

@@ -35,9 +35,10 @@ class Probe {
     const ChannelTable& channels() const { return table_; }
 
   private:
+    SystemClock clock_;
     ChannelTable table_;
     std::vector<TelemetrySample> samples_;
-    SampleBatch batch_{table_, DeviceId{0}, "simulated", [this](std::span<const TelemetrySample> portion) {
+    SampleBatch batch_{clock_, table_, DeviceId{0}, "simulated", [this](std::span<const TelemetrySample> portion) {
                            samples_.insert(samples_.end(), portion.begin(), portion.end());
                        }};
     std::unique_ptr<Driver> driver_;
@@ -362,4 +363,17 @@ TEST_CASE("options out of range are refused", "[device][simulated]") {
     SimulatedDriverOptions options;
     spoil(options);
     CHECK_THROWS_AS(make_simulated_driver(options), std::invalid_argument);
+}
+
+TEST_CASE("copies of a signal are channels with a number behind the name, and noise differs", "[device][simulated]") {
+    SimulatedDriverOptions options = only(Waveform::noise);
+    options.copies = 3;
+    Probe f(options);
+    f.read(0s);
+    REQUIRE(f.samples().size() == 3);
+    CHECK(f.channels().at(f.samples()[0].channel).channel == "noise");
+    CHECK(f.channels().at(f.samples()[2].channel).channel == "noise_3");
+    CHECK(f.samples()[0].value.real != f.samples()[1].value.real);
+    options.copies = 101;
+    CHECK_THROWS_WITH(make_simulated_driver(options), "copies: 1 to 100");
 }

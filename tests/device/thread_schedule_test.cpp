@@ -1,6 +1,6 @@
 #include "device/thread_schedule.hpp"
 
-#include "device/sampling_thread.hpp"
+#include "device/sampling_threads.hpp"
 #include "sampler_harness.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
@@ -64,7 +64,7 @@ struct ScheduledThread {
     Script script;
     SamplerHarness h;
     SeenSchedule seen;
-    SamplingThread thread;
+    SamplingThreads thread;
 };
 
 }  // namespace

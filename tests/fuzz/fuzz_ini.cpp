@@ -1,6 +1,6 @@
 #include "config/load.hpp"
-#include "config/settings_table.hpp"
 #include "config/settings_text.hpp"
+#include "config/settings_walk.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,28 +20,11 @@ void require(bool holds) {
 
 /// Every value that was accepted is one that the table allows.
 void require_allowed(Settings& settings) {
-    for (const SettingRow& row : settings_table()) {
-        const auto check = [&](const SettingOwner& owner) {
-            const std::string text = value_text(row, owner);
-            require(text == row.unset || !assign(row, owner, text));
-            require(value_text(row, owner) == text);
-        };
-        if (row.section == "publish") {
-            for (PublishSettings& publish : settings.publish) {
-                check(&publish);
-            }
-        } else if (row.section == "services") {
-            for (ServiceSettings& services : settings.services) {
-                check(&services);
-            }
-        } else if (row.section == "device") {
-            for (DeviceSettings& device : settings.devices) {
-                check(&device);
-            }
-        } else {
-            check(&settings);
-        }
-    }
+    walk(settings, [](const SettingSpot& spot) {
+        const std::string text = value_text(spot.row, spot.owner);
+        require(text == spot.row.unset || !assign(spot.row, spot.owner, text));
+        require(value_text(spot.row, spot.owner) == text);
+    });
 }
 
 /// What is printed as a file means the same.
@@ -71,6 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         Settings settings = parse_settings(text, "fuzz.ini");
         require(settings.publish.size() <= 16 && settings.devices.size() <= 256);
+        require(settings.channels.empty() || !settings.devices.empty());
         require_allowed(settings);
         require_printed_whole(settings);
     } catch (const SettingsError& error) {

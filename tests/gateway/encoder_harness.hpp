@@ -95,14 +95,19 @@ inline nlohmann::json document_of(const TelemetrySample& sample) {
         case ValueType::boolean: value = sample.value.boolean; break;
         case ValueType::text: value = sample.text(); break;
     }
-    return {{"device", "boiler"},
-            {"channel", "temp"},
-            {"epoch", epoch_ms},
-            {"seq", sample.seq},
-            {"time", iso_text(sample.time_utc_ns)},
-            {"value", value},
-            {"unit", "Cel"},
-            {"quality", quality}};
+    nlohmann::json document{{"device", "boiler"},
+                            {"channel", "temp"},
+                            {"epoch", epoch_ms},
+                            {"seq", sample.seq},
+                            {"time", iso_text(sample.time_utc_ns)},
+                            {"value", value},
+                            {"unit", "Cel"},
+                            {"quality", quality}};
+    if ((sample.flags & sample_flag::time_unsynchronised) != 0) {
+        document["time_quality"] = "unsynchronised";
+        document["mono_ns"] = sample.time_mono_ns;
+    }
+    return document;
 }
 
 /// Samples of all types, with the values that are easily got wrong among them. Threads: one. Failure: none.
@@ -117,6 +122,8 @@ class RandomSamples {
         sample.seq = random_() >> random_() % 64;
         sample.quality = static_cast<Quality>(random_() % 4);
         sample.time_utc_ns = time();
+        sample.time_mono_ns = integer();
+        sample.flags = random_() % 4 == 0 ? sample_flag::time_unsynchronised : std::uint8_t{0};
         return sample;
     }
 

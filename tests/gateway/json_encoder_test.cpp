@@ -41,6 +41,17 @@ TEST_CASE("a sample becomes the documented object, keys in order", "[gateway][js
           R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel","quality":"good"})");
 }
 
+TEST_CASE("a sample whose time nothing kept right says so, with its time on the monotonic clock", "[gateway][json]") {
+    Harness h;
+    TelemetrySample sample = h.real(12.5);
+    sample.flags = sample_flag::time_unsynchronised;
+    sample.time_mono_ns = 8'421'337'005'112;
+    CHECK(
+        h.encode(sample) ==
+        R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,"time":"2026-11-20T23:11:34.123456789Z",)"
+        R"("value":12.5,"unit":"Cel","quality":"good","time_quality":"unsynchronised","mono_ns":8421337005112})");
+}
+
 TEST_CASE("every sample comes back as nlohmann/json would have written it", "[gateway][json]") {
     Harness h;
     RandomSamples random(3);

@@ -130,6 +130,29 @@ TEST_CASE("a dry run shows the changes and makes none, and is no reload", "[gate
     CHECK_FALSE(h.live.status().last_reload);
 }
 
+TEST_CASE("what runs programs or writes files is changed by a reload, not by REST", "[gateway][live]") {
+    const std::string wanted = GENERATE("queue_size = 10\nrecord = /tmp/x\n",
+                                        "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n");
+    LiveHarness h;
+    const ReloadReport refused = h.replace(wanted);
+    CHECK(refused.outcome == ReloadOutcome::invalid);
+    REQUIRE(refused.problems.size() == 1);
+    CHECK(refused.problems[0].what ==
+          "has the gateway run a program or write a file, allowed: in the settings file alone");
+    CHECK(h.changes == 0);
+    h.file = wanted;
+    CHECK(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("a device that becomes one that runs programs is no matter of REST either", "[gateway][live]") {
+    LiveHarness h;
+    h.file += "[device \"d\"]\ndriver = host\n";
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n").outcome ==
+          ReloadOutcome::invalid);
+    CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = clock\n").outcome == ReloadOutcome::applied);
+}
+
 TEST_CASE("settings made from ones that are not in force any more are refused", "[gateway][live]") {
     LiveHarness h;
     CHECK(h.replace("queue_size = 20\n", false, "q10").outcome == ReloadOutcome::applied);

@@ -93,7 +93,9 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     device.name = "host";
     device.state = DeviceState::safe;
     device.lateness_p99 = std::chrono::microseconds(250);
+    device.filtered_by[static_cast<std::size_t>(FilterReason::deadband)] = 3;
     call.gateway.snapshot.devices = {device};
+    call.gateway.snapshot.recorders = {{"/x", "host", 5, 2, 1, 640, "No space left on device"}};
     call.gateway.snapshot.books.resize(1);
     call.gateway.snapshot.books[0].sampled = 7;
     call.gateway.snapshot.books[0].dropped[0] = 7;
@@ -104,6 +106,9 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     CHECK(has_line(text, "telegate_device_state{device=\"host\",state=\"safe\"} 1"));
     CHECK(has_line(text, "telegate_device_state{device=\"host\",state=\"idle\"} 0"));
     CHECK(has_line(text, "telegate_device_lateness_seconds{device=\"host\",quantile=\"0.99\"} 0.00025"));
+    CHECK(has_line(text, "telegate_device_filtered_total{device=\"host\",reason=\"deadband\"} 3"));
+    CHECK(has_line(text, "telegate_recorder_lost_total{device=\"host\"} 2"));
+    CHECK(has_line(text, "telegate_recorder_ok{device=\"host\"} 0"));
     CHECK(has_line(text, "telegate_books_balanced 1"));
     CHECK(has_line(text, "# TYPE telegate_build_info gauge"));
     call.fields["Accept"] = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";

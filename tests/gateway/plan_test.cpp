@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include "config/settings_text.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 
@@ -109,6 +110,23 @@ TEST_CASE("two settings that want one port or one file are a problem that names 
     }
 }
 
+TEST_CASE("two devices that want one port or one line are a problem", "[gateway][plan]") {
+    const auto [first, second, clash] = GENERATE(table<std::string, std::string, std::string>(
+        {{"udp\nlisten = 127.0.0.1:8125", "udp\nlisten = 0.0.0.0:8125", "listen: \"0.0.0.0:8125\" takes the same port"},
+         {"udp\nlisten = 127.0.0.1:8125", "udp\nlisten = 127.0.0.1:8126", ""},
+         {"udp\nlisten = 127.0.0.1:8080", "simulated", ""},  // that of REST is one of tcp
+         {"serial\nport = /dev/ttyX0", "serial\nport = /dev/./ttyX0", "port: \"/dev/./ttyX0\" takes the same file"},
+         {"serial\nport = /dev/ttyX0", "serial\nport = /dev/ttyX1", ""}}));
+    CAPTURE(first, second);
+    const auto problems =
+        problems_of("[device \"a\"]\ndriver = " + first + "\n[device \"b\"]\ndriver = " + second + "\n");
+    REQUIRE(problems.size() == (clash.empty() ? 0 : 1));
+    if (!clash.empty()) {
+        CHECK(contains(problems[0], "x.ini:6: " + clash));
+        CHECK(contains(problems[0], "in [device \"a\"] (x.ini:3)"));
+    }
+}
+
 TEST_CASE("the default address of REST is taken too, and so are its socket and the log file", "[gateway][plan]") {
     const auto tcp = problems_of("[publish \"a\"]\nendpoint = tcp://*:8080\n");
     REQUIRE(tcp.size() == 1);
@@ -176,10 +194,92 @@ TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
     CHECK(plan.devices[1].options.interval == std::chrono::milliseconds(9));
     CHECK_FALSE(plan.devices[1].options.started);
     CHECK(plan.devices[1].options.errors_before_safe == 3);
+    CHECK_FALSE(plan.devices[0].options.errors_before_safe.has_value());
+}
+
+TEST_CASE("alignment, offset and breaker of a device are taken over", "[gateway][plan]") {
+    const Plan plan = make_plan(
+        parse_settings("[device \"a\"]\ndriver = simulated\n[device \"b\"]\ndriver = simulated\nalign = wall\n"
+                       "offset_ms = 9\nbreaker_failures = 7\nbreaker_wait_ms = 20\nbreaker_wait_max_ms = 30\n"
+                       "[device \"c\"]\ndriver = simulated\nalign = spread\n",
+                       "x.ini"));
+    const DeviceOptions& plain = plan.devices.at(0).options;
+    CHECK(plain.alignment == Alignment::start);
+    CHECK(plain.offset == Duration(0));
+    CHECK(plain.breaker == BreakerOptions());
+    const DeviceOptions& other = plan.devices.at(1).options;
+    CHECK(other.alignment == Alignment::wall);
+    CHECK(other.offset == std::chrono::milliseconds(9));
+    CHECK(other.breaker.failures == 7);
+    CHECK(other.breaker.wait == std::chrono::milliseconds(20));
+    CHECK(other.breaker.wait_max == std::chrono::milliseconds(30));
+    CHECK(plan.devices.at(2).options.alignment == Alignment::spread);
+}
+
+TEST_CASE("an offset is less than the interval, wherever that comes from", "[gateway][plan]") {
+    CHECK(problems_of("[device \"a\"]\ndriver = simulated\noffset_ms = 99\n").empty());
+    CHECK(problems_of("[device \"a\"]\ndriver = simulated\noffset_ms = 100\n") ==
+          std::vector<std::string>{"x.ini:3: offset_ms: \"100\" is too much, allowed: less than the interval of the "
+                                   "device, which is 100 ms"});
+    CHECK(problems_of("[device \"a\"]\ndriver = simulated\ninterval_us = 1500\noffset_ms = 2\n") ==
+          std::vector<std::string>{"x.ini:4: offset_ms: \"2\" is too much, allowed: less than the interval of the "
+                                   "device, which is 1500 us"});
+}
+
+TEST_CASE("the waits of a breaker grow", "[gateway][plan]") {
+    CHECK(problems_of("[device \"a\"]\ndriver = simulated\nbreaker_wait_max_ms = 999\n") ==
+          std::vector<std::string>{"x.ini:3: breaker_wait_max_ms: \"999\" is too little, allowed: not less than "
+                                   "breaker_wait_ms, which is 1000 ms"});
 }
 
 TEST_CASE("queue size and policy are taken over, and size 0 is the default", "[gateway][plan]") {
     const Plan plan = make_plan(parse_settings("queue_size = 0\n[queue]\npolicy = block\n", "x.ini"));
     CHECK(plan.queue_capacity == 1'024);
     CHECK(plan.queue_policy == OverflowPolicy::block);
+}
+
+TEST_CASE("what a modbus channel says without an address is a problem at its line", "[gateway][plan]") {
+    const std::string device =
+        "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://127.0.0.1:502\n"
+        "[channel \"plc/a\"]\naddress = 1\n[channel \"plc/flow\"]\nscale = 2\n";
+    CHECK(problems_of(device).empty());
+    const auto [key, value] = GENERATE(table<std::string, std::string>({{"type", "auto"},
+                                                                        {"table", "holding"},
+                                                                        {"unit_id", "7"},
+                                                                        {"bit", "0"},
+                                                                        {"word_order", "big"},
+                                                                        {"byte_swap", "no"}}));
+    const std::string line = key + " = " + value + "\n";
+    CHECK(problems_of(device + line) == std::vector<std::string>{"x.ini:8: " + key + ": \"" + value +
+                                                                 "\" without an address, allowed: only with address"});
+    CHECK(problems_of(device + line + "address = 3\n").empty());
+}
+
+TEST_CASE("what a serial channel says of frames is a problem where it has no meaning", "[gateway][plan]") {
+    const std::string port = "[device \"scale\"]\ndriver = serial\nport = /dev/null\n";
+    const std::string frames = port +
+                               "format = frames\nframe_start = AA\nframe_bytes = 9\n[channel \"scale/w\"]\n"
+                               "frame_type = uint8\nframe_offset = 1\n[channel \"scale/v\"]\n";
+    CHECK(problems_of(frames + "unit = g\n").empty());
+    CHECK(
+        problems_of(frames + "frame_offset = 2\n") ==
+        std::vector<std::string>{"x.ini:11: frame_offset: \"2\" without a frame_type, allowed: only with frame_type"});
+    const std::string lines = port + "format = nmea\n[channel \"scale/w\"]\n";
+    CHECK(problems_of(lines + "unit = g\n").empty());
+    CHECK(problems_of(lines + "frame_type = uint8\n") ==
+          std::vector<std::string>{
+              "x.ini:6: frame_type: \"uint8\" where format is nmea, allowed: only with format = frames"});
+    CHECK(problems_of(lines + "frame_offset = 0\n") ==
+          std::vector<std::string>{
+              "x.ini:6: frame_offset: \"0\" where format is nmea, allowed: only with format = frames"});
+}
+
+TEST_CASE("settings that are printed as a file can be planned again", "[gateway][plan]") {
+    const std::string ini =
+        "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://127.0.0.1:502\n"
+        "[channel \"plc/a\"]\naddress = 1\n[channel \"plc/unit.1.exception\"]\nalarm_high = 2\n"
+        "[device \"gps\"]\ndriver = serial\nport = /dev/null\n"
+        "[channel \"gps/a\"]\nscale = 2\n";
+    CHECK(problems_of(ini).empty());
+    CHECK(problems_of(sample_ini(parse_settings(ini, "x.ini"))).empty());
 }

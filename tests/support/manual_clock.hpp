@@ -18,6 +18,8 @@ class ManualClock final : public Clock {
         mono_ns_ += by.count();
         utc_ns_ += by.count();
     }
+    /// The wall clock alone.
+    void step_utc(std::chrono::nanoseconds by) { utc_ns_ += by.count(); }
 
   private:
     std::atomic<std::int64_t> mono_ns_{1'000'000'000};

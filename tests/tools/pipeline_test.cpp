@@ -50,9 +50,10 @@ struct DriverBench {
     const MonoTime start{std::chrono::seconds(100)};
     CaptureTimes times;
     LoadProgress progress;
+    SystemClock clock;
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
-    SampleBatch batch{channels, DeviceId{0}, load_device, [this](std::span<const TelemetrySample> more) {
+    SampleBatch batch{clock, channels, DeviceId{0}, load_device, [this](std::span<const TelemetrySample> more) {
                           samples.insert(samples.end(), more.begin(), more.end());
                       }};
     LoadDriver driver;

@@ -92,10 +92,18 @@ bool scan_quality(Walk& walk, Quality& quality) noexcept {
     for (const Quality each : {Quality::good, Quality::uncertain, Quality::bad, Quality::stale}) {
         if (walk.skip(to_string(each))) {
             quality = each;
-            return walk.skip("\"}");
+            return walk.skip("\"");
         }
     }
     return false;
+}
+
+/// What may follow when nothing kept the gateway's clock right.
+bool scan_end(Walk& walk) noexcept {
+    std::int64_t mono_ns = 0;
+    const bool fits =
+        !walk.skip(R"(,"time_quality":"unsynchronised")") || (walk.skip(R"(,"mono_ns":)") && walk.number(mono_ns));
+    return fits && walk.skip("}");
 }
 
 bool scan_time(Walk& walk, std::int64_t& time_utc_ns) noexcept {
@@ -113,7 +121,7 @@ bool scan_sample(std::string_view& text, ScannedSample& scanned) noexcept {
                       walk.skip(R"(,"seq":)") && walk.number(sample.seq) && walk.skip(R"(,"time":")") &&
                       scan_time(walk, sample.time_utc_ns) && walk.skip(R"(,"value":)") &&
                       scan_value(walk, sample.value) && walk.skip(R"(,"unit":")") && walk.text(sample.unit) &&
-                      walk.skip(R"(,"quality":")") && scan_quality(walk, sample.quality);
+                      walk.skip(R"(,"quality":")") && scan_quality(walk, sample.quality) && scan_end(walk);
     if (!fits || sample.seq == 0 || sample.seq > seq_max) {
         return false;
     }

@@ -1,3 +1,4 @@
+#include "driver_pages.hpp"
 #include "manual_page.hpp"
 #include "metrics_table.hpp"
 #include "settings_json.hpp"
@@ -5,33 +6,56 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace {
 
-/// One file of the tree that is made from a table in the code.
+/// One file of the tree that is made from a table in the code, some of them with text that is in the tree.
 struct Page {
-    std::string_view file;  // from the root of the tree
-    std::string (*text)();
+    std::string file;  // from the root of the tree
+    std::function<std::string(const std::string& root)> text;
 };
 
-std::vector<Page> pages() {
-    using namespace telegate;
-    return {
-        {"docs/metrics.md", metrics_page},
-        {"docs/settings.md", settings_page},
-        {"docs/settings.schema.json", settings_schema_json},
-        {"packaging/man/gateway.ini.5", reference::settings_manual},
-    };
+std::string path_of(std::string root, std::string_view file) {
+    return root.append("/").append(file);
 }
 
 std::string read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<Page> pages() {
+    using namespace telegate;
+    const auto whole = [](std::string (*text)()) {
+        return [text](const std::string& /*root*/) {
+            return text();
+        };
+    };
+    std::vector<Page> all{
+        {"docs/metrics.md", whole(metrics_page)},
+        {"docs/settings.md", whole(settings_page)},
+        {"docs/settings.schema.json", whole(settings_schema_json)},
+        {"packaging/man/gateway.ini.5", whole(reference::settings_manual)},
+        {"docs/drivers.md",
+         [](const std::string& root) {
+             return reference::with_code(read(root + "/tools/reference/drivers.md"),
+                                         read(root + "/tests/device/example_driver_test.cpp"));
+         }},
+    };
+    for (const std::string_view driver : driver_names()) {
+        const std::string file = "docs/drivers/" + std::string(driver) + ".md";
+        all.push_back({file, [file, driver](const std::string& root) {
+                           return reference::with_settings(read(path_of(root, file)), driver);
+                       }});
+    }
+    return all;
 }
 
 bool write(const std::string& path, const std::string& text) {
@@ -45,6 +69,20 @@ int usage() {
     return 64;
 }
 
+/// Writes the page, or looks whether it is as it would be written. Returns what is wrong, or nothing.
+std::string fault_of(const Page& page, const std::string& root, bool writes) {
+    const std::string path = path_of(root, page.file);
+    try {
+        const std::string text = page.text(root);
+        if (writes) {
+            return write(path, text) ? "" : path + ": cannot be written";
+        }
+        return read(path) == text ? "" : path + ": not up to date; telegate_reference --write " + root + " mends it";
+    } catch (const std::runtime_error& error) {
+        return path + ": cannot be made: " + error.what();
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -54,13 +92,9 @@ int main(int argc, char** argv) {
     }
     int faults = 0;
     for (const Page& page : pages()) {
-        const std::string path = std::string(argv[2]) + '/' + std::string(page.file);
-        const std::string text = page.text();
-        if (what == "--write" && !write(path, text)) {
-            std::cerr << path << ": cannot be written\n";
-            ++faults;
-        } else if (what == "--check" && read(path) != text) {
-            std::cerr << path << ": not up to date; telegate_reference --write " << argv[2] << " mends it\n";
+        const std::string fault = fault_of(page, argv[2], what == "--write");
+        if (!fault.empty()) {
+            std::cerr << fault << '\n';
             ++faults;
         }
     }

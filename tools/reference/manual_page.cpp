@@ -1,5 +1,6 @@
 #include "manual_page.hpp"
 
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 
 #include <string>
@@ -37,7 +38,7 @@ std::string setting_text(const SettingRow& row) {
     } else if (!by_default.empty()) {
         text += ".br\nDefault: " + escaped(by_default) + ".\n";
     }
-    text += row.applies == Applies::live ? ".br\nA reload changes it.\n" : ".br\nA restart changes it.\n";
+    text += row.applies != Applies::restart ? ".br\nA reload changes it.\n" : ".br\nA restart changes it.\n";
     return text;
 }
 
@@ -103,11 +104,12 @@ constexpr std::string_view foot = R"(.SH SEE ALSO
 std::string settings_manual() {
     std::string text(head);
     for (const SectionRow& section : section_table()) {
-        text += ".SH \"[" + std::string(section.name) + (section.named() ? " \"\"NAME\"\"" : "") + "]\"\n";
+        text += ".SH \"[" + std::string(section.name) +
+                (section.named() ? " \"\"" + std::string(section.name_form) + "\"\"" : "") + "]\"\n";
         text += escaped(section.meaning) + '\n';
         if (section.named()) {
             text += "At most " + std::to_string(section.count_max) +
-                    ", each with a name of 1 to 64 of a\\-z 0\\-9 _ . \\-\n";
+                    ", each with a name: " + escaped(allowed_name(section)) + ".\n";
         }
         for (const SettingRow& row : settings_table()) {
             if (row.section == section.name) {

@@ -2,8 +2,8 @@
 
 #include "config/settings_table.hpp"
 
-#include <set>
 #include <string_view>
+#include <variant>
 
 namespace telegate {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::string_view introduction = R"(# Settings
 | to | do |
 |---|---|
 | see every value with where it was given | `gateway_app --config FILE --print-config` |
-| get a file with all keys, explained | `gateway_app --print-config=ini`; with `--config FILE` it has the values that hold |
+| get a file with all keys, explained | `gateway_app --print-config=ini`; with `--config FILE` it has the values that hold; what is a default for a channel stays a comment |
 | get the same as JSON | `gateway_app --config FILE --print-config=json`; [settings.schema.json](settings.schema.json) is the schema |
 | see whether the settings are right | `gateway_app --config FILE --check`, or `--check --output json` |
 
@@ -49,7 +49,11 @@ also stand before the first section. At most 1 MiB a file and 4096 bytes a line.
 In one file, a section or a key that is there twice is a problem. Sections of one name in several files are one section. Of two
 settings that exclude each other, the one from the later source holds.
 
-Sections of which there can be several have a name: 1 to 64 of the characters `a-z 0-9 _ . -`.
+Sections of which there can be several have a name: 1 to 64 of the characters `a-z 0-9 _ . -`. What is said of one channel of a
+device stands in a section of its own that is named as its topic; the device must be there:
+
+    [channel "boiler/sine"]
+    unit = Cel
 
 ## Values
 
@@ -60,14 +64,15 @@ Sections of which there can be several have a name: 1 to 64 of the characters `a
 - **Yes or no.** `yes`, `true`, `on`, `1`; `no`, `false`, `off`, `0`; in any letter case.
 - **Lists.** Separated by commas. A key that is repeated in one source goes on with its list; an empty value begins it anew. The
   list of a later source stands in place of the earlier one.
-- **Text.** No control characters, no blanks at its ends, no backslash at the last one.
+- **Text.** No control characters, no blanks at its ends, no backslash at the last one. Those of a list have no commas either.
+- **A number, or nothing.** No value is as if the key were not there.
 
 ## Environment
 
 `TELEGATE_SECTION_KEY` gives a setting: `TELEGATE_QUEUE_POLICY=block`. Keys of `[gateway]` need no section:
-`TELEGATE_LOG_LEVEL=debug`. Instances are named in between, with `_` for `.` and `-`:
-`TELEGATE_DEVICE_BOILER_INTERVAL_MS=250`. They must be there already, in a file or by `--set`. A variable that could mean two
-settings is a problem.
+`TELEGATE_LOG_LEVEL=debug`. Instances are named in between, with `_` for `.`, `-` and `/`:
+`TELEGATE_DEVICE_BOILER_INTERVAL_MS=250`, `TELEGATE_CHANNEL_BOILER_SINE_UNIT=Cel`. They must be there already, in a file or by
+`--set`. A variable that could mean two settings is a problem.
 
 With `_FILE` behind it, a variable names a file that holds the value: `TELEGATE_LOG_LEVEL_FILE=/run/secrets/level`. One newline at its
 end does not count. Both at once are a problem.
@@ -78,7 +83,7 @@ A variable that begins with `TELEGATE_` and means nothing is a warning, not a pr
 
 `--set SECTION.KEY=VALUE`, `--set SECTION.NAME.KEY=VALUE`, or `--set KEY=VALUE` for keys of `[gateway]`; as often as needed. The name
 reaches from the first point to the last one before `=`. Instances can be made that way:
-`--set device.probe.driver=simulated --set device.probe.interval_ms=10`.
+`--set device.probe.driver=simulated --set device.probe.interval_ms=10 --set channel.probe/sine.unit=Cel`.
 
 ## Problems
 
@@ -101,8 +106,8 @@ for is whether another program has taken an address.
 
     {"gateway": {"log_level": "info"}, "device": {"boiler": {"driver": "simulated", "interval_ms": 1500, "autostart": true}}}
 
-Numbers are in the unit of their key and have none of their own; lists are arrays. What is left out has its default. Problems name the
-place by a JSON pointer: `/device/boiler/interval_ms`.
+Numbers are in the unit of their key and have none of their own; lists are arrays; where a number may be nothing, that is `null`. What
+is left out has its default. Problems name the place by a JSON pointer: `/device/boiler/interval_ms`, `/channel/boiler~1sine/unit`.
 )";
 
 /// Text in a cell of a table.
@@ -113,13 +118,19 @@ std::string cell(std::string text) {
     return text;
 }
 
+/// Whether another setting stands in where this one is not given.
+bool has_stand_in(const SettingRow& row) {
+    return !row.unset.empty() && (find_setting(row.section, row.unset, row.driver) != nullptr ||
+                                  find_setting("gateway", row.unset) != nullptr);
+}
+
 std::string setting_line(const SettingRow& row) {
     const std::string standard = default_text(row);
-    const bool is_stand_in = !row.unset.empty();
-    const std::string shown = row.required       ? "(needed)"
-                              : standard.empty() ? "(nothing)"
-                              : is_stand_in      ? "that of `" + standard + "`"
-                                                 : "`" + standard + "`";
+    const std::string shown = row.required         ? "(needed)"
+                              : standard.empty()   ? "(nothing)"
+                              : has_stand_in(row)  ? "that of `" + standard + "`"
+                              : !row.unset.empty() ? standard
+                                                   : "`" + standard + "`";
     return "| `" + std::string(row.key) + "` | " + std::string(type_text(row)) +
            (row.unit.empty() ? "" : ", " + std::string(row.unit)) + " | " + cell(allowed_text(row)) + " | " +
            cell(shown) + " | " + std::string(to_string(row.applies)) + " | " + cell(std::string(row.meaning)) + " |\n";
@@ -138,32 +149,54 @@ std::string table(std::string_view section, std::string_view driver) {
 }
 
 std::string section_text(const SectionRow& section) {
-    std::string text = "\n### [" + std::string(section.name) + (section.named() ? " \"NAME\"" : "") + "]\n\n" +
+    std::string text = "\n### [" + std::string(section.name) +
+                       (section.named() ? " \"" + std::string(section.name_form) + "\"" : "") + "]\n\n" +
                        std::string(section.meaning);
     if (section.named()) {
         text += " At most " + std::to_string(section.count_max) + ".";
     }
     text += "\n\n" + table(section.name, "");
-    std::set<std::string_view> drivers;
-    for (const SettingRow& row : settings_table()) {
-        if (row.section == section.name && !row.driver.empty() && drivers.insert(row.driver).second) {
-            text += "\nWith `driver = " + std::string(row.driver) + "`:\n\n" + table(section.name, row.driver);
+    std::string links;
+    for (const std::string_view driver : driver_names()) {
+        if (!table(section.name, driver).empty()) {
+            links += (links.empty() ? "[" : ", [") + std::string(driver) + "](drivers/" + std::string(driver) +
+                     ".md#settings)";
         }
     }
-    return text;
+    return links.empty() ? text : text + "\nSettings that a driver adds are on its page: " + links + ".\n";
 }
 
 }  // namespace
 
 std::string settings_page() {
-    std::string text =
-        std::string(introduction) +
+    std::string text(introduction);
+    text +=
         "\n## All settings\n\nA setting that is changed by `live` takes effect in a running gateway, one of "
-        "`restart` at its next start.\n";
+        "`restart` at its next\nstart. `file` is live as well, but no matter of `PUT /config`: it has the gateway run "
+        "a program or write a file.\n";
     for (const SectionRow& section : section_table()) {
         text += section_text(section);
     }
     return text;
+}
+
+std::span<const std::string_view> driver_names() {
+    return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+}
+
+std::string driver_settings(std::string_view driver) {
+    std::string text = "<!-- Made by telegate_reference from the settings table. Edits here are lost. -->\n\n";
+    const std::string of_device = table("device", driver);
+    const std::string of_channel = table("channel", driver);
+    text += of_device.empty()
+                ? "It has no settings but those of [every device](../devices.md).\n"
+                : "In a `[device]` section, beside those of [every device](../devices.md):\n\n" + of_device;
+    if (!of_channel.empty()) {
+        text +=
+            "\nIn a `[channel]` section, beside those of [every channel](../settings.md#channel-devicechannel):\n\n" +
+            of_channel;
+    }
+    return text + '\n';
 }
 
 }  // namespace telegate

@@ -41,35 +41,51 @@ struct WholeListRule {
 struct TextRule {
     std::span<const std::string_view> prefixes = {};
     std::string_view allowed = {};  // in words
+    std::size_t bytes_max = 0;      // 0: as long as a line
     bool may_be_empty = false;      // then "" stands for none, and `allowed` says so
+};
+/// Texts separated by commas, in the order given. Each is as a text is, and has no comma.
+struct TextListRule {
+    std::string_view allowed = {};     // in words, of one of them
+    std::string_view characters = {};  // that one may have; "": any
+    std::size_t bytes_max = 0;         // of one of them; 0: as long as a line
+    std::size_t count_max = 0;
+    bool may_repeat = false;   // one may be there twice
+    bool may_be_empty = true;  // there may be none
 };
 /// HOST:PORT, where the host is a numeric IPv4 address, an IPv6 address in brackets, or localhost; or nothing.
 struct ListenRule {};
-using SettingRule =
-    std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, WholeListRule, TextRule, ListenRule>;
+using SettingRule = std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, ListRule, WholeListRule, TextRule,
+                                 TextListRule, ListenRule>;
 
 /// How a value is written: as text in files, variables and options, or as JSON, where numbers have no units.
 enum class Notation : std::uint8_t { text, json };
 
-/// Where the value of a setting lives.
+/// Where the value of a setting lives. A number of which there may be none is optional: then no text, or null in JSON,
+/// stands for none.
 struct ListenSlot {
     std::string* host = nullptr;
     std::int64_t* port = nullptr;
 };
-using SettingSlot = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
-                                 std::vector<std::int64_t>*, ListenSlot>;
+using SettingSlot =
+    std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*, std::vector<std::int64_t>*,
+                 std::optional<std::int64_t>*, std::optional<double>*, ListenSlot>;
 
 /// The struct that a section fills: the section of a row decides which one it is.
-using SettingOwner = std::variant<Settings*, PublishSettings*, ServiceSettings*, DeviceSettings*>;
+using SettingOwner = std::variant<Settings*, PublishSettings*, ServiceSettings*, DeviceSettings*, ChannelSettings*>;
 
 /// Whether a running gateway can take a new value, or only a new start can.
-enum class Applies : std::uint8_t { live, restart };
+enum class Applies : std::uint8_t {
+    live,
+    file,  // live, but not from REST: it has the gateway run a program, or write a file, as its own user
+    restart,
+};
 [[nodiscard]] std::string_view to_string(Applies applies) noexcept;
 
 /// One setting: everything that parsing, validation, printing and documentation need to know about it.
 struct SettingRow {
     std::string_view section = {};
-    std::string_view driver = {};  // in [device]: the driver that has this key; "" for all
+    std::string_view driver = {};  // in [device] and [channel]: the driver that has this key; "" for all
     std::string_view key = {};
     SettingRule rule = {};
     std::string_view unit = {};  // "" for none
@@ -85,9 +101,12 @@ struct SettingRow {
 struct SectionRow {
     std::string_view name = {};
     std::size_t count_max = 1;  // more than one: each has a name of its own, [name "NAME"]
+    std::string_view name_form = "NAME";
     std::string_view meaning = {};
 
     [[nodiscard]] constexpr bool named() const noexcept { return count_max > 1; }
+    /// Whether it belongs to a channel of a device, and is named DEVICE/CHANNEL.
+    [[nodiscard]] constexpr bool of_channel() const noexcept { return name_form.find('/') != std::string_view::npos; }
 };
 
 /// A value of every kind of owner, all defaults: for printing defaults and for checking values nobody keeps.
@@ -96,6 +115,7 @@ struct DefaultOwners {
     PublishSettings publish;
     ServiceSettings services;
     DeviceSettings device;
+    ChannelSettings channel;
 
     [[nodiscard]] SettingOwner of(std::string_view section) noexcept;
 };
@@ -108,6 +128,9 @@ struct DefaultOwners {
 
 /// Whether a value is several, separated by commas.
 [[nodiscard]] bool is_list(const SettingRow& row) noexcept;
+
+/// Whether there may be no value, which is not the same as any value.
+[[nodiscard]] bool is_optional(const SettingRow& row) noexcept;
 
 /// Whether nothing but the default stands there, where the default is no value of its own.
 [[nodiscard]] bool is_unset(const SettingRow& row, const SettingOwner& owner);

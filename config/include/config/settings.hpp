@@ -1,55 +1,16 @@
 #pragma once
 
-#include <cstddef>
+#include "config/device_settings.hpp"
+#include "config/settings_place.hpp"
+
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 namespace telegate {
 
-/// Where a section stands, for faults that only show when its values are used.
-struct SettingsPlace {
-    std::string file;
-    std::size_t line = 0;  // from 1
-};
-
-/// What the settings file says, as plain values within their ranges. Defaults are the values given here; ranges,
-/// units and meanings are in the settings table (config/src/settings_table.cpp).
-struct HostSettings {
-    bool per_core = false;
-    std::string proc_root = "/proc";
-    std::string sys_root = "/sys";
-};
-
-struct SimulatedSettings {
-    std::vector<std::string> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
-    std::int64_t seed = 1;
-    double amplitude = 10.0;
-    double offset = 20.0;
-    std::int64_t period_ms = 10'000;
-    double error_probability = 0.0;
-    double hang_probability = 0.0;
-    std::int64_t hang_time_ms = 5'000;
-    double stuck_probability = 0.0;
-    std::int64_t stuck_time_ms = 5'000;
-    double burst_probability = 0.0;
-    std::int64_t burst_samples = 100;
-};
-
-struct DeviceSettings {
-    std::string name;
-    SettingsPlace place;
-    std::string driver;            // "host" or "simulated"
-    std::int64_t interval_ms = 0;  // 0: interval_us
-    std::int64_t interval_us = 0;  // 0: interval_ms; both 0: sampling_interval_ms
-    std::int64_t errors_before_safe = 10;
-    bool autostart = true;
-    HostSettings host;            // meaningful when driver is "host"
-    SimulatedSettings simulated;  // meaningful when driver is "simulated"
-};
-
+/// What the settings file says, as plain values within their ranges. Defaults are the values given here and in the
+/// headers of the drivers' settings; ranges, units and meanings are in the settings table (config/src/*_rows.cpp).
 struct PublishSettings {
     std::string name;
     SettingsPlace place;
@@ -61,16 +22,16 @@ struct PublishSettings {
     std::int64_t backlog_bytes = 16'777'216;
     std::int64_t backlog_age = 0;  // ms; 0: none
     bool last_value = false;
-    std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys that are given
+    SettingsPlaces places;
 };
 
 struct ServiceSettings {
     std::string name;
     SettingsPlace place;
     std::string endpoint;
-    std::string curve_secret_key_file;                         // "": no encryption
-    std::string curve_clients_dir;                             // "*": any client
-    std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys that are given
+    std::string curve_secret_key_file;  // "": no encryption
+    std::string curve_clients_dir;      // "*": any client
+    SettingsPlaces places;
 };
 
 /// Who reaches the REST server, and how they show who they are. "" for what is not used.
@@ -81,7 +42,14 @@ struct RestSettings {
     std::string tls_key;
     std::string tls_client_ca;
     std::int64_t streams_max = 16;
-    std::map<std::string, SettingsPlace, std::less<>> places;  // of the keys of [rest] that are given
+    SettingsPlaces places;
+};
+
+/// The recorder of the whole gateway, and what all recorders keep.
+struct RecordSettings {
+    std::string path;  // "": none
+    std::int64_t bytes_max = 1'073'741'824;
+    std::int64_t files_max = 2;
 };
 
 struct Settings {
@@ -96,6 +64,7 @@ struct Settings {
     std::int64_t history_age_ms = 0;  // 0: no limit
     std::string state_file;           // "": none
     std::int64_t heartbeat_ms = 0;    // 0: none
+    RecordSettings record;
     std::string log_format = "text";
     std::string log_file = "stderr";      // or a path
     std::string rest_host = "127.0.0.1";  // "": no TCP
@@ -104,6 +73,7 @@ struct Settings {
     std::vector<PublishSettings> publish;
     std::vector<ServiceSettings> services;
     std::vector<DeviceSettings> devices;
+    std::vector<ChannelSettings> channels;
 };
 
 }  // namespace telegate

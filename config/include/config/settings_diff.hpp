@@ -30,7 +30,8 @@ struct SettingChange {
 
 /// What is different in `to`, by the settings table: sections without a name first, then those that went, came and
 /// changed. The order of sections makes no difference. A section is known by its name: one that is renamed went and
-/// came. Of a device with another driver only that and what all drivers have is compared.
+/// came. Of a device with another driver only that and what all drivers have is
+/// compared, and of its channels only the latter.
 [[nodiscard]] std::vector<SettingChange> diff(const Settings& from, const Settings& to);
 
 }  // namespace telegate

@@ -20,4 +20,7 @@ namespace telegate {
 [[nodiscard]] const SettingRow* find_setting(std::string_view section, std::string_view key,
                                              std::string_view driver = {}) noexcept;
 
+/// Whether a section of this kind has the setting when its device has this driver.
+[[nodiscard]] bool belongs(const SettingRow& row, std::string_view section, std::string_view driver) noexcept;
+
 }  // namespace telegate

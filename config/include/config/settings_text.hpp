@@ -10,7 +10,8 @@ namespace telegate {
 /// value in round brackets is the setting that stands in for one that is not given.
 [[nodiscard]] std::string effective_text(const LoadedSettings& loaded);
 
-/// A settings file with every key, its meaning and what is allowed above it. It loads back to `settings`.
+/// A settings file with every key, its meaning and what is allowed above it where it first stands. It loads back to
+/// `settings`.
 [[nodiscard]] std::string sample_ini(const Settings& settings);
 
 }  // namespace telegate

@@ -18,7 +18,7 @@ struct SettingSpot {
 };
 
 /// Calls `visit` for every setting there is, in the order of the table, instances in their own order; the settings of
-/// other drivers than a device has are left out.
+/// other drivers than a device has are left out, also of its channels.
 void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit);
 
 }  // namespace telegate

@@ -47,6 +47,12 @@ struct ChannelBooks : Books {
     std::array<ChannelDrops, drop_reasons> drops{};
 };
 
+/// Samples of a channel that were held back on purpose.
+struct FilteredCount {
+    ChannelId channel;
+    std::uint64_t count = 0;
+};
+
 /// The one place that counts samples, twice: per device by counting batches, per channel by the numbers of the samples.
 ///
 /// The sampling thread writes one side, the pump the other. A reader looks at the pump's side first: whatever it had
@@ -56,8 +62,8 @@ struct ChannelBooks : Books {
 ///
 /// Threads: captured(), dropped_at_queue(), filtered() the sampling thread; progress(), taken(), dropped_at_pump() and
 ///          each_newly_dropped() the pump's thread; all else any.
-/// Limits:  a fixed number of devices; memory for the channels that there are, made when they are. captured() and
-///          taken() are told of at most batch_samples_max samples at once.
+/// Limits:  a fixed number of devices; memory for the channels that there are, made when they are. captured(),
+///          filtered() and taken() are told of at most batch_samples_max samples at once.
 /// Failure: the constructor may throw std::bad_alloc; nothing else fails.
 class Ledger {
   public:
@@ -69,8 +75,12 @@ class Ledger {
 
     /// These samples of `device` have been captured and are about to be offered to the queue.
     void captured(DeviceId device, std::span<const TelemetrySample> samples) noexcept;
-    /// `count` samples of a channel were taken from the device and held back on purpose, before they had a number.
-    void filtered(ChannelId channel, std::uint64_t count) noexcept;
+    /// These samples of `device` were taken from it and held back on purpose, before they had a number.
+    void filtered(DeviceId device, std::span<const FilteredCount> counts) noexcept;
+    void filtered(ChannelId channel, std::uint64_t count) noexcept {
+        const FilteredCount one{channel, count};
+        filtered(channels_.at(channel).device_id, {&one, 1});
+    }
     void dropped_at_queue(const TelemetrySample& sample, DropReason reason) noexcept;
 
     /// The pump's own count of a channel. What it raises there for one batch it tells taken() afterwards.

@@ -58,8 +58,9 @@ struct TelemetrySample {
 
 /// Bits of TelemetrySample::flags.
 namespace sample_flag {
-inline constexpr std::uint8_t text_truncated = 1;  // the text was longer than text_bytes_max
-}
+inline constexpr std::uint8_t text_truncated = 1;       // the text was longer than text_bytes_max
+inline constexpr std::uint8_t time_unsynchronised = 2;  // nothing kept the wall clock right when it was taken
+}  // namespace sample_flag
 
 static_assert(std::is_trivially_copyable_v<TelemetrySample>);
 static_assert(sizeof(TelemetrySample) == 64, "a sample is one cache line");

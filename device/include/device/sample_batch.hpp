@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/channel_table.hpp"
+#include "core/clock.hpp"
 #include "core/telemetry_sample.hpp"
+#include "device/processing.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -20,11 +22,15 @@ struct ChannelSeq {
 };
 
 /// One device's channels and the samples of its current tick. The driver adds values; time, channel and sequence
-/// number are put on here, so that no driver can get them wrong.
+/// number are put on here, so that no driver can get them wrong. What is held back of a channel with processing is
+/// counted here; what is made of it, such as an alarm, is a channel here too.
 ///
-/// Threads: the sampling thread of its device; before go_on_from() any one.
-/// Limits:  samples_max samples; a full batch is handed on at once through `on_full` and filling goes on.
+/// Threads: the one that reads its device; before go_on_from() any one.
+/// Limits:  samples_max samples; a full batch is handed on at once through `on_full` and filling goes on. The same of
+///          samples that are held back.
 /// Failure: a channel that the table refuses gets no samples; add_channel() answers `none` and add() ignores `none`.
+/// The
+///          same for one whose name a channel has that is made of another one, and the other way round.
 class SampleBatch {
   public:
     static constexpr std::size_t samples_max = 256;
@@ -32,8 +38,15 @@ class SampleBatch {
     /// Index of a channel within its device.
     enum class Channel : std::uint32_t { none = 0xFFFF'FFFF };
 
-    SampleBatch(ChannelTable& channels, DeviceId device_id, std::string device,
+    SampleBatch(const Clock& clock, ChannelTable& channels, DeviceId device_id, std::string device,
                 std::function<void(std::span<const TelemetrySample>)> on_full);
+    ~SampleBatch();
+    SampleBatch(const SampleBatch&) = delete;
+    SampleBatch& operator=(const SampleBatch&) = delete;
+
+    /// Before the first add_channel(): how channels are processed when they come to be declared. What is held back is
+    /// told to `on_filtered`, as samples are handed on.
+    void process_with(ProcessingPlan plan, std::function<void(const FilteredSamples&)> on_filtered);
 
     /// Begins: its channels are numbered on from `before`, which the device's earlier batch has left.
     void go_on_from(std::vector<ChannelSeq> before);
@@ -41,11 +54,19 @@ class SampleBatch {
     /// channels of all batches before this one too.
     [[nodiscard]] std::vector<ChannelSeq> retire();
 
-    /// Declares a channel, or finds it again. `name` is made a topic part (to_topic_part).
+    /// Declares a channel, or finds it again. `name` is made a topic part (to_topic_part). With processing, also the
+    /// channels that are made of it, NAME.mean and such.
     Channel add_channel(std::string_view name, std::string_view unit);
 
-    /// Starts a tick: the times that every sample added from now on carries.
+    /// Starts a tick: the times that every sample added from now on carries, and whether the clock then is right.
+    /// Windows that are over, and alarms whose delay is, are told.
     void begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept;
+    /// Within a tick: samples added from now on carry other times, such as those that the device gave. How good the
+    /// clock is stays as it was.
+    void stamp(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept;
+    /// The same with the time of now.
+    void stamp_now() noexcept;
+    [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
     /// NaN and infinities become quality bad without a value.
     void add(Channel channel, double value, Quality quality = Quality::good);
@@ -54,42 +75,66 @@ class SampleBatch {
     /// Text beyond TelemetrySample::text_bytes_max is cut at a UTF-8 boundary and flagged.
     void add(Channel channel, std::string_view text, Quality quality = Quality::good);
     void add(Channel channel, const char* text, Quality quality = Quality::good) = delete;
+    /// The value of another sample, with its quality and whether its text was cut. Its time is not copied, nor how good
+    /// the clock was.
+    void add_copy(Channel channel, const TelemetrySample& of);
     /// No value this time: quality bad, type none.
     void add_absent(Channel channel);
     /// add_absent() for every channel that has had no sample since begin().
     void add_absent_for_missing();
 
-    /// Hands on what is left.
+    /// The device, or the kernel for it, lost so many readings before they could be taken.
+    void lost_at_source(std::uint64_t count) noexcept { lost_at_source_ += count; }
+    [[nodiscard]] std::uint64_t lost_at_source() const noexcept { return lost_at_source_; }
+
+    /// Hands on what is left, and tells what has been held back.
     void flush();
 
     [[nodiscard]] std::size_t channels() const noexcept { return slots_.size(); }
-    /// How often the table had no room for one more.
+    /// How often the table had no room for one more, or its name was taken.
     [[nodiscard]] std::size_t channels_refused() const noexcept { return channels_refused_; }
+    /// The first name that both the driver and the processing wanted; "": none.
+    [[nodiscard]] const std::string& clash() const noexcept { return clash_; }
     [[nodiscard]] DeviceId device_id() const noexcept { return device_id_; }
     [[nodiscard]] const std::string& device() const noexcept { return device_; }
 
   private:
+    class Processing;
+    static constexpr std::uint32_t not_processed = 0xFFFF'FFFF;
+
     struct alignas(32) Slot {  // a power of two: each sample looks one up
         ChannelId id;
+        std::uint32_t processed = not_processed;  // its place in Processing
         std::uint64_t seq = 0;
         std::uint64_t tick = 0;  // the last tick with a sample
+        bool is_made = false;    // of another channel, by processing
     };
 
-    TelemetrySample* next(Channel channel, Quality quality);
+    [[nodiscard]] Channel declare(const std::string& name, std::string_view unit);
+    [[nodiscard]] Channel refuse_clash(const std::string& name);
+    template <class Value>
+    void put(Channel channel, Quality quality, const Value& value);
+    TelemetrySample& next(Slot& slot, Quality quality);
     void begin_channel(Slot& slot);
+    void look_at_clock() noexcept;
 
+    const Clock& clock_;
     ChannelTable& channels_;
     const DeviceId device_id_;
     const std::string device_;
     std::function<void(std::span<const TelemetrySample>)> on_full_;
     std::vector<Slot> slots_;
-    std::vector<ChannelSeq> past_;  // channels that the device has had and this batch does not have (yet)
+    std::vector<ChannelSeq> past_;            // channels that the device has had and this batch does not have (yet)
+    std::unique_ptr<Processing> processing_;  // null while no channel has any
     std::size_t channels_refused_ = 0;
+    std::string clash_;
+    std::uint64_t lost_at_source_ = 0;
     bool live_ = false;                                 // begun
     std::size_t count_ = 0;                             // of the samples below
     const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max
     std::int64_t time_utc_ns_ = 0;
     std::int64_t time_mono_ns_ = 0;
+    std::uint8_t time_flags_ = 0;  // of sample_flag
     std::uint64_t tick_ = 0;
 };
 

@@ -5,8 +5,11 @@
 #include "core/histogram.hpp"
 #include "core/ledger.hpp"
 #include "core/waker.hpp"
+#include "device/alignment.hpp"
+#include "device/breaker.hpp"
 #include "device/device_state.hpp"
 #include "device/driver.hpp"
+#include "device/processing.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -19,6 +22,8 @@
 
 namespace telegate {
 
+class ProducerTurn;
+
 /// How one device is sampled.
 struct DeviceOptions {
     /// A thread needs a few microseconds to wake up and to read; below this it would never rest.
@@ -27,8 +32,15 @@ struct DeviceOptions {
 
     std::string name;                             // a topic part
     Duration interval = std::chrono::seconds(1);  // interval_min to interval_max
-    std::uint32_t errors_before_safe = 10;        // failed reads in a row before state safe; 0: never
-    bool started = true;                          // false: idle until it is started
+    Alignment alignment = Alignment::start;       // where its deadlines lie
+    Duration offset{0};                           // moves them; less than the interval
+    /// Failed reads in a row before state safe; 0: never; nullopt: errors_before_safe_shared, or never for a device
+    /// with a thread of its own, which has a breaker.
+    std::optional<std::uint32_t> errors_before_safe{};
+    BreakerOptions breaker{};  // of a device with a thread of its own
+    bool started = true;       // false: idle until it is started
+
+    static constexpr std::uint32_t errors_before_safe_shared = 10;
 };
 
 /// A device as seen from outside; every number is read from the sampler's own counters.
@@ -40,7 +52,13 @@ struct DeviceStatus {
     std::uint64_t reads = 0;
     std::uint64_t reads_failed = 0;
     std::uint64_t ticks_missed = 0;
-    std::string last_error;  // of the last failed read; "" when there was none since start or reset
+    std::uint64_t reads_skipped = 0;  // deadlines at which it was left alone by its breaker
+    std::uint64_t failures_in_row = 0;
+    std::uint64_t lost_at_source = 0;  // readings that the device, or the kernel for it, lost before they were taken
+    FilterCounts filtered_by{};        // by FilterReason
+    std::string thread;                // that reads it
+    std::optional<BreakerState> breaker{};  // of a device with a thread of its own
+    std::string last_error;                 // of the last failed read; "" when there was none since start or reset
     std::chrono::nanoseconds lateness_p50{0};
     std::chrono::nanoseconds lateness_p99{0};
     std::chrono::nanoseconds lateness_max{0};
@@ -52,6 +70,7 @@ struct DeviceChange {
     struct NewDriver {
         DeviceOptions options;
         std::unique_ptr<Driver> driver;
+        ProcessingPlan processing{};  // of its channels
     };
     std::vector<NewDriver> set;           // added; or, where there is one of the name, another driver for it
     std::vector<DeviceOptions> adjusted;  // driver and state stay; with another interval a new grid begins
@@ -59,6 +78,9 @@ struct DeviceChange {
 
     [[nodiscard]] bool empty() const noexcept { return set.empty() && adjusted.empty() && removed.empty(); }
 };
+
+/// Of the thread of a device: "tg-bus-NAME", as far as the system lets a thread's name go.
+[[nodiscard]] std::string own_thread_name(std::string_view device);
 
 enum class DeviceCommand : std::uint8_t { start, stop, reset };
 
@@ -71,16 +93,19 @@ struct CommandResult {
 /// Reads every device on absolute deadlines and hands the samples to the queue.
 ///
 /// Interval k of a device is due at start + k * interval on the monotonic clock, so nothing drifts. A tick that could
-/// not be served before the next one was due is counted as missed, never made up for.
+/// not be served before the next one was due is counted as missed, never made up for. A device that may make others
+/// wait is stepped by itself, on a thread of its own; a name that has had such a device keeps that thread.
 ///
 /// A name that a device has had keeps its id, the numbers of its samples and its counts, also when the device is
 /// removed and comes back.
 ///
-/// Threads: step(), command(), apply() the sampling thread (see SamplingThread); add() before it starts; prepare() any
-///          one; all else any.
+/// Threads: step(MonoTime), apply() and command() of a device that it steps tg-sample; step_own(), install_own(),
+///          remove_own() and command() of a device with a thread of its own that thread; add() before they start;
+///          prepare(), announce() one at a time; all else any. See SamplingThreads.
 /// Limits:  one read per device and step; the queue bounds what is held; names as far as the ledger has room.
 /// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
-///          prepare() throws std::length_error when there have been too many names.
+///          prepare() throws std::length_error when there have been too many names, and std::invalid_argument when a
+///          channel that processing makes has the name of one that the driver has.
 class Sampler {
   public:
     /// A patient consumer is told of samples when the last time is so long ago, or when so much of the queue is full.
@@ -94,23 +119,44 @@ class Sampler {
     Sampler& operator=(const Sampler&) = delete;
 
     /// Names get the ids 0, 1, ... in order; `ledger` must have room for them.
-    DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver);
+    DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver, ProcessingPlan processing = {});
 
     /// A change made ready: drivers are open, all memory is there.
     struct Prepared;
     /// Names must be there that are adjusted or removed, and none twice. A change that is not applied costs the names
     /// that are new in it, nothing else.
     [[nodiscard]] std::shared_ptr<Prepared> prepare(DeviceChange change);
-    /// Once. What it takes out, such as drivers, ends with `prepared`.
+    /// Does what concerns the devices that step() reads, once. What it takes out, such as drivers, ends with
+    /// `prepared`.
     void apply(Prepared& prepared);
+
+    /// What is left of a change for devices with threads of their own.
+    struct OwnChange {
+        enum class Kind : std::uint8_t { install, adjust, remove };
+        Kind kind;
+        DeviceId device;
+        std::size_t entry;                     // among those of its kind, for install_own() and adjust_own()
+        std::shared_ptr<CancelSignal> cancel;  // of the driver to install
+    };
+    [[nodiscard]] static std::vector<OwnChange> own_changes(const Prepared& prepared);
+    /// Shows the device as there, or as gone, before install_own() and remove_own(), which may take their time.
+    void announce(DeviceId device, bool present) noexcept;
+    /// Once for each, when the thread of the device before has ended. What was before it ends with `prepared`.
+    void install_own(Prepared& prepared, std::size_t entry);
+    void adjust_own(Prepared& prepared, std::size_t entry);
+    void remove_own(DeviceId device);
+    /// Of a device that is installed, while no thread reads it.
+    [[nodiscard]] std::shared_ptr<CancelSignal> cancel_of(DeviceId device) const noexcept;
 
     /// Reads each device that is due at `now`, once. Returns when the next one is due; MonoTime::max() if none runs.
     MonoTime step(MonoTime now);
+    /// The same for one device with a thread of its own.
+    MonoTime step_own(DeviceId device, MonoTime now);
 
     /// start: idle -> measuring, at a deadline grid that begins now; one that runs keeps its own.
     /// stop: any but safe -> idle. reset: driver reset, errors forgotten, safe -> idle; other states stay as they are.
     /// All are idempotent. start and stop are not possible in state safe. A device that has been removed stays idle.
-    CommandResult command(DeviceId device, DeviceCommand command, MonoTime now);
+    CommandResult command(DeviceId device, DeviceCommand command);
 
     /// While interrupted, step() reads nothing more than the read in hand. Threads: any.
     void interrupt(bool interrupted) noexcept { interrupted_.store(interrupted, std::memory_order_relaxed); }
@@ -123,6 +169,8 @@ class Sampler {
     [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
     /// Also of one that has been removed.
     [[nodiscard]] DeviceStatus status(DeviceId device) const;
+    /// Whether it has, or had, a thread of its own.
+    [[nodiscard]] bool is_own(DeviceId device) const noexcept;
     /// The state alone, which costs next to nothing. Threads: any.
     [[nodiscard]] DeviceState state(DeviceId device) const noexcept;
     /// Whether it waits for room in a queue with policy block. Threads: any.
@@ -132,9 +180,19 @@ class Sampler {
     struct Device;
     [[nodiscard]] Device& device_named(const std::string& name);
     [[nodiscard]] Device* find_name(std::string_view name) const noexcept;
-    void read(Device& device, MonoTime now);
+    [[nodiscard]] Device& at(DeviceId device) const noexcept;
+    [[nodiscard]] std::unique_ptr<SampleBatch> open_batch(Device& device, const DeviceOptions& options, Driver& driver,
+                                                          ProcessingPlan processing);
+    [[nodiscard]] MonoTime step(Device& device, MonoTime now);
+    [[nodiscard]] MonoTime step_on_grid(Device& device, MonoTime now);
+    [[nodiscard]] MonoTime step_stream(Device& device, MonoTime now);
+    /// Whether the read came to its end.
+    [[nodiscard]] bool read(Device& device, MonoTime now);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
-    void tell_consumer();
+    void push(const Device& device, std::span<const TelemetrySample> samples);
+    void await_room(const Device& device, std::size_t samples, MonoTime until);
+    void tell_consumer(MonoTime now);
+    void enter_filtered(Device& device, const FilteredSamples& filtered);
 
     const Clock& clock_;
     ChannelTable& channels_;
@@ -144,10 +202,10 @@ class Sampler {
     const std::unique_ptr<std::unique_ptr<Device>[]>
         by_id_;                          // of names that there have been, at most ledger_.devices()
     std::atomic<std::size_t> names_{0};  // released after the entry is complete
-    std::vector<Device*> devices_;       // those that there are; the sampling thread's
+    std::vector<Device*> devices_;       // those that step(MonoTime) reads; tg-sample's
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waits_for_room_{false};
-    MonoTime now_{};  // of the step
+    const std::unique_ptr<ProducerTurn> turn_;  // for the ledger, the queue and what follows
     MonoTime told_at_{};
 };
 

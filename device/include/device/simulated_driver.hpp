@@ -17,9 +17,10 @@ enum class Waveform : std::uint8_t { sine, ramp, square, random_walk, noise, cou
 
 struct SimulatedDriverOptions {
     std::vector<Waveform> waveforms = all_waveforms();
-    std::uint64_t seed = 1;                    // the same seed gives the same values, tick by tick
-    double amplitude = 10.0;                   // of sine, ramp, square and noise, and the step of random_walk times 100
-    double offset = 20.0;                      // added to all but counter
+    std::uint32_t copies = 1;  // 1 to 100 of each; those behind the first are channels NAME_2, NAME_3, ...
+    std::uint64_t seed = 1;    // the same seed gives the same values, tick by tick
+    double amplitude = 10.0;   // of sine, ramp, square and noise, and the step of random_walk times 100
+    double offset = 20.0;      // added to all but counter
     std::chrono::milliseconds period{10'000};  // of sine, ramp and square
     // Faults, all off by default. Each is drawn per tick from the same seed.
     double error_probability = 0.0;  // 0 to 1: the read fails

@@ -2,10 +2,13 @@
 
 #include "host/cpu_source.hpp"
 #include "host/disk_source.hpp"
+#include "host/file_source.hpp"
+#include "host/filesystem_source.hpp"
 #include "host/load_source.hpp"
 #include "host/memory_source.hpp"
 #include "host/network_source.hpp"
 #include "host/pressure_source.hpp"
+#include "host/process_source.hpp"
 #include "host/temperature_source.hpp"
 #include "host/tick.hpp"
 
@@ -23,7 +26,7 @@ namespace {
 ///
 /// Threads: those of Driver.
 /// Limits:  a file is read up to buffer_bytes; a longer one loses its last lines. Never allocates in a tick that brings
-///          no new disk, interface or core.
+///          no new disk, interface, core, mount or file.
 /// Failure: what cannot be read is quality bad; read() fails only for want of memory.
 class HostDriver final : public Driver {
   public:
@@ -35,7 +38,10 @@ class HostDriver final : public Driver {
           sources_(host::CpuSource(options_.proc_root, options_.per_core), host::LoadSource(options_.proc_root),
                    host::MemorySource(options_.proc_root), host::DiskSource(options_.proc_root, options_.sys_root),
                    host::NetworkSource(options_.proc_root), host::PressureSource(options_.proc_root),
-                   host::TemperatureSource(options_.sys_root)) {
+                   host::TemperatureSource(options_.sys_root),
+                   host::ProcessSource(options_.proc_root, options_.processes),
+                   host::FilesystemSource(options_.proc_root, options_.filesystems),
+                   host::FileSource(options_.proc_root, options_.files)) {
         std::error_code error;
         const std::filesystem::directory_iterator readable(options_.proc_root, error);
         if (error) {
@@ -67,7 +73,8 @@ class HostDriver final : public Driver {
     const HostDriverOptions options_;
     std::unique_ptr<char[]> buffer_;  // its pages count only once they are filled
     std::tuple<host::CpuSource, host::LoadSource, host::MemorySource, host::DiskSource, host::NetworkSource,
-               host::PressureSource, host::TemperatureSource>
+               host::PressureSource, host::TemperatureSource, host::ProcessSource, host::FilesystemSource,
+               host::FileSource>
         sources_;
 };
 

@@ -1,5 +1,7 @@
 #include "host/proc_file.hpp"
 
+#include "host/file_text.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,8 +71,10 @@ bool ProcFile::ensure_open() noexcept {
         --reads_before_reopen_;
         return false;
     }
-    // Without O_NONBLOCK a pipe in the place of the file would hold the thread.
-    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    // To open a device may do something; to open a pipe without O_NONBLOCK may take for ever.
+    if (is_regular_file(path_.c_str())) {
+        fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    }
     if (fd_ < 0) {
         reads_before_reopen_ = reopen_ticks - 1;
         return false;

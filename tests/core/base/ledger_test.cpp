@@ -75,6 +75,19 @@ TEST_CASE("a filtered sample was sampled and was never queued", "[core][ledger]"
     CHECK(f.books(boiler).balanced());
 }
 
+TEST_CASE("filtered samples of several channels are entered at once", "[core][ledger]") {
+    Fixture f;
+    const ChannelId level = f.channels.add(boiler, "boiler", "level", "m").value();
+    f.ledger.filtered(boiler, std::array{FilteredCount{f.temp, 4}, FilteredCount{level, 2}});
+    CHECK(f.books(boiler).sampled == 6);
+    CHECK(f.books(boiler).filtered == 6);
+    CHECK(f.books(boiler).balanced());
+    CHECK(f.ledger.books_of(f.temp).filtered == 4);
+    CHECK(f.ledger.books_of(level).sampled == 2);
+    CHECK(f.ledger.books_of(level).balanced());
+    CHECK(f.ledger.channels_agree(2));
+}
+
 TEST_CASE("a drop counts under its reason and for the device of its channel", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 1);

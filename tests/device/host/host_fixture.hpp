@@ -33,6 +33,9 @@ class HostFixture {
 
     ScratchTree tree;
 
+    /// What the driver is made with.
+    HostDriverOptions& options() { return options_; }
+
     void proc(std::string_view file, std::string_view text) { tree.write("proc/" + std::string(file), text); }
     void sys(std::string_view file, std::string_view text) { tree.write("sys/" + std::string(file), text); }
 
@@ -77,6 +80,8 @@ class HostFixture {
         REQUIRE(sample.quality == Quality::good);
         return sample.value.integer;
     }
+    [[nodiscard]] std::string text(std::string_view name) const { return std::string(only_sample(name).text()); }
+    [[nodiscard]] Quality quality(std::string_view name) const { return only_sample(name).quality; }
     /// Whether the last tick says of the channel that there is no value.
     [[nodiscard]] bool is_absent(std::string_view name) const {
         const TelemetrySample& sample = only_sample(name);
@@ -110,9 +115,10 @@ class HostFixture {
     }
 
     HostDriverOptions options_;
+    SystemClock clock_;
     ChannelTable channels_;
     std::vector<TelemetrySample> samples_;  // of the last tick
-    SampleBatch batch_{channels_, DeviceId{0}, "host", [this](std::span<const TelemetrySample> samples) {
+    SampleBatch batch_{clock_, channels_, DeviceId{0}, "host", [this](std::span<const TelemetrySample> samples) {
                            samples_.insert(samples_.end(), samples.begin(), samples.end());
                        }};
     std::unique_ptr<Driver> driver_;

@@ -55,6 +55,23 @@ TEST_CASE("the quick way and the long one read the same, and it is written as it
     CHECK(as_json_line(sample) == text);
 }
 
+TEST_CASE("a sample whose time nothing kept right is read like any other", "[tail][json]") {
+    std::string text = object("12.5");
+    text.insert(text.size() - 1, R"(,"time_quality":"unsynchronised","mono_ns":8421337005112)");
+    ScannedSample scanned;
+    std::string_view rest = text;
+    REQUIRE(scan_sample(rest, scanned));
+    CHECK(rest.empty());
+    CHECK(as_json_line(scanned.sample) == object("12.5"));
+    Sample sample;
+    SampleTexts texts;
+    REQUIRE(parse_any_sample(PayloadFormat::json, text, sample, texts));
+    CHECK(as_json_line(sample) == object("12.5"));
+    const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(nlohmann::json::parse(text));
+    REQUIRE(parse_any_sample(PayloadFormat::cbor, std::string(cbor.begin(), cbor.end()), sample, texts));
+    CHECK(sample.seq == 42);
+}
+
 TEST_CASE("what is written otherwise is read the long way", "[tail][json]") {
     const std::string text =
         GENERATE_COPY(values<std::string>({object(R"("a\nb")"), object("1", R"(\u0025)"), object("1").insert(1, " "),

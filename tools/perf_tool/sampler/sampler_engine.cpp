@@ -6,7 +6,7 @@
 #include "core/waker.hpp"
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
-#include "device/sampling_thread.hpp"
+#include "device/sampling_threads.hpp"
 
 #include <poll.h>
 
@@ -115,7 +115,7 @@ TickRecord run_sampler(const TickWork& work) {
     options.name = "clock";
     options.interval = work.interval;
     line.sampler.add(options, std::make_unique<TickDriver>(line.clock, record, complete));
-    SamplingThread thread(line.sampler, line.clock, work.schedule);
+    SamplingThreads thread(line.sampler, line.clock, work.schedule);
     std::atomic<bool> stop{false};
     std::uint64_t taken = 0;
     std::thread consumer([&] { taken = consume(line, stop); });

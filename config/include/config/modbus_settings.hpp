@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace telegate {
+
+/// What a device with the driver modbus says.
+struct ModbusSettings {
+    std::string endpoint;
+    std::int64_t baud = 9'600;
+    std::string parity = "none";
+    std::int64_t data_bits = 8;
+    std::int64_t stop_bits = 1;
+    std::int64_t pause_ms = 0;
+    std::int64_t unit_id = 1;
+    std::int64_t timeout_ms = 500;
+    std::int64_t read_gap_max = 8;
+    std::int64_t registers_max = 125;
+};
+
+/// What is said of a channel of such a device.
+struct ModbusChannelSettings {
+    std::optional<std::int64_t> unit_id;  // not set: the device's
+    std::string table = "holding";
+    std::optional<std::int64_t> address;  // not set: nothing is read for it
+    std::string type = "auto";
+    std::string word_order = "big";
+    bool byte_swap = false;
+    std::optional<std::int64_t> bit;  // not set: the whole register
+};
+
+}  // namespace telegate

@@ -1,0 +1,29 @@
+#include "rows.hpp"
+#include "setting_slots.hpp"
+
+#include <array>
+
+namespace telegate {
+namespace {
+
+using C = ChannelSettings;
+
+// Longer than any unit of UCUM that has been seen on a device.
+constexpr TextRule unit{
+    .prefixes = {}, .allowed = "a unit of at most 32 bytes, or nothing", .bytes_max = 32, .may_be_empty = true};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "channel", .key = "unit", .rule = unit, .applies = Applies::live,
+               .meaning = "Unit of the values, such as Cel or kPa; nothing means the one that the driver knows.",
+               .slot = slot<&C::unit>},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const SettingRow> channel_rows() noexcept {
+    return rows;
+}
+
+}  // namespace telegate

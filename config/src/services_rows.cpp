@@ -1,0 +1,34 @@
+#include "rows.hpp"
+#include "setting_rules.hpp"
+#include "setting_slots.hpp"
+
+#include <array>
+
+namespace telegate {
+namespace {
+
+using V = ServiceSettings;
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "services", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
+               .required = true,
+               .meaning = "Where DEALER and REQ sockets connect, in ZeroMQ notation.", .slot = slot<&V::endpoint>},
+    SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = rules::file, .applies = Applies::live,
+               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE; nothing means no "
+                          "encryption.",
+               .slot = slot<&V::curve_secret_key_file>},
+    SettingRow{.section = "services", .key = "curve_clients_dir", .rule = rules::clients, .applies = Applies::live,
+               .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "
+                          "that knows the server's key.",
+               .slot = slot<&V::curve_clients_dir>},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const SettingRow> services_rows() noexcept {
+    return rows;
+}
+
+}  // namespace telegate

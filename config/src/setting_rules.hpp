@@ -1,0 +1,25 @@
+#pragma once
+
+#include "config/setting_row.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace telegate::rules {
+
+/// What settings of several sections or drivers may be.
+inline constexpr WholeRule interval_ms{.min = 1, .max = 3'600'000};
+inline constexpr RealRule probability{.min = 0.0, .max = 1.0};
+inline constexpr RealRule level{.min = -1e9, .max = 1e9};
+inline constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
+inline constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, or nothing", .may_be_empty = true};
+inline constexpr TextRule clients{
+    .prefixes = {}, .allowed = "the path of a directory, * for any client, or nothing", .may_be_empty = true};
+inline constexpr std::array<std::string_view, 2> endpoint_schemes{"tcp://", "ipc://"};
+inline constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH"};
+
+/// Whole numbers above this are not exact in the doubles of JSON readers.
+inline constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
+
+}  // namespace telegate::rules

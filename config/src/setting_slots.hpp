@@ -1,0 +1,19 @@
+#pragma once
+
+#include "config/setting_row.hpp"
+
+namespace telegate {
+
+template <class Owner, class Value>
+Owner& owner_of(const SettingOwner& owner, Value Owner::*) {
+    return *std::get<Owner*>(owner);
+}
+
+/// The place of a member, or of a member of a member, in the owner that has it: slot<&DeviceSettings::autostart>,
+/// slot<&DeviceSettings::host, &HostSettings::per_core>.
+template <auto first, auto... rest>
+SettingSlot slot(const SettingOwner& owner) {
+    return &((owner_of(owner, first).*first).*....*rest);
+}
+
+}  // namespace telegate

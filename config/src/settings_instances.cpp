@@ -1,0 +1,101 @@
+#include "config/settings_instances.hpp"
+
+#include "config/settings_table.hpp"
+#include "overloaded.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t name_bytes_max = 64;
+constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+
+/// Calls `visit` with all sections of a kind that has names. Returns false for other kinds.
+template <class Visit>
+bool visit_named(Settings& settings, std::string_view section, Visit visit) {
+    if (section == "publish") {
+        visit(settings.publish);
+    } else if (section == "services") {
+        visit(settings.services);
+    } else if (section == "device") {
+        visit(settings.devices);
+    } else if (section == "channel") {
+        visit(settings.channels);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+std::map<std::string_view, std::string_view> drivers_by_device(const Settings& settings) {
+    std::map<std::string_view, std::string_view> drivers;
+    for (const DeviceSettings& device : settings.devices) {
+        drivers.emplace(device.name, device.driver);
+    }
+    return drivers;
+}
+
+/// A part of a topic.
+bool is_part(std::string_view name) noexcept {
+    return !name.empty() && name.size() <= name_bytes_max &&
+           name.find_first_not_of(name_characters) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<SectionInstance> instances_of(Settings& settings, std::string_view section) {
+    std::map<std::string_view, std::string_view> drivers;
+    if (section == "channel" && !settings.channels.empty()) {
+        drivers = drivers_by_device(settings);
+    }
+    const Overloaded driver_of{[](const DeviceSettings& device) { return std::string_view(device.driver); },
+                               [&](const ChannelSettings& channel) {
+                                   const auto found = drivers.find(channel.device());
+                                   return found == drivers.end() ? std::string_view() : found->second;
+                               },
+                               [](const auto& /*other*/) {
+                                   return std::string_view();
+                               }};
+    std::vector<SectionInstance> instances;
+    const bool is_named = visit_named(settings, section, [&](auto& all) {
+        instances.reserve(all.size());
+        for (auto& each : all) {
+            instances.push_back({each.name, driver_of(each), &each});
+        }
+    });
+    if (!is_named) {
+        instances.push_back({"", "", &settings});
+    }
+    return instances;
+}
+
+SettingOwner add_instance(Settings& settings, std::string_view section, const std::string& name) {
+    SettingOwner owner = &settings;
+    visit_named(settings, section, [&](auto& all) {
+        all.emplace_back().name = name;
+        owner = &all.back();
+    });
+    return owner;
+}
+
+std::string allowed_name(const SectionRow& section) {
+    const std::string part = "1 to " + std::to_string(name_bytes_max) + " of the characters a-z 0-9 _ . -";
+    return section.of_channel() ? std::string(section.name_form) + ", each " + part : part;
+}
+
+std::string name_pattern(const SectionRow& section) {
+    const std::string part = "[a-z0-9_.-]{1," + std::to_string(name_bytes_max) + "}";
+    return "^" + part + (section.of_channel() ? "/" + part : "") + "$";
+}
+
+bool is_name_allowed(const SectionRow& section, std::string_view name) noexcept {
+    if (!section.of_channel()) {
+        return is_part(name);
+    }
+    const std::size_t slash = name.find('/');
+    return slash != std::string_view::npos && is_part(name.substr(0, slash)) && is_part(name.substr(slash + 1));
+}
+
+}  // namespace telegate

@@ -1,0 +1,308 @@
+#include "exec/child_process.hpp"
+
+#include "exec/launch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace telegate::exec {
+namespace {
+
+constexpr std::string_view path_otherwise = "/usr/local/bin:/usr/bin:/bin";
+
+std::string error_text(int error) {
+    return std::system_category().message(error);
+}
+
+std::string_view name_of(std::string_view variable) noexcept {
+    return variable.substr(0, variable.find('='));
+}
+
+/// Later ones win.
+std::vector<std::string> merged(std::vector<std::string> variables, const std::vector<std::string>& more) {
+    for (const std::string& variable : more) {
+        const auto known = std::find_if(variables.begin(), variables.end(),
+                                        [&](const std::string& each) { return name_of(each) == name_of(variable); });
+        if (known == variables.end()) {
+            variables.push_back(variable);
+        } else {
+            *known = variable;
+        }
+    }
+    return variables;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+bool is_program(const std::string& path) noexcept {
+    return ::access(path.c_str(), X_OK) == 0;
+}
+
+/// Descriptors that close themselves, above those of the standard streams.
+class Descriptor {
+  public:
+    explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {
+        if (descriptor_ >= 0 && descriptor_ <= STDERR_FILENO) {
+            descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+            ::close(descriptor);
+        }
+    }
+    ~Descriptor() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+    Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
+    Descriptor& operator=(Descriptor&&) = delete;
+
+    [[nodiscard]] int get() const noexcept { return descriptor_; }
+    [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
+
+  private:
+    int descriptor_;
+};
+
+struct Pipe {
+    Descriptor reader{-1};
+    Descriptor writer{-1};
+
+    [[nodiscard]] bool is_open() const noexcept { return reader.get() >= 0 && writer.get() >= 0; }
+};
+
+/// We never wait for what comes out; the command may wait for us to take it.
+Pipe make_pipe() noexcept {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return {};
+    }
+    Pipe made{Descriptor(ends[0]), Descriptor(ends[1])};
+    if (made.is_open()) {
+        (void)::fcntl(made.reader.get(), F_SETFL, O_NONBLOCK);
+    }
+    return made;
+}
+
+std::string signal_name(int number) {
+    const char* const name = ::sigabbrev_np(number);
+    return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(number);
+}
+
+}  // namespace
+
+std::vector<std::string> inherited_environment() {
+    std::vector<std::string> variables;
+    for (const char* const name : {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}) {
+        if (const char* const value = std::getenv(name)) {
+            variables.push_back(std::string(name) + '=' + value);
+        }
+    }
+    return variables;
+}
+
+ChildProcess::ChildProcess(ChildOptions options) : options_(std::move(options)) {
+    options_.environment = merged(inherited_environment(), options_.environment);
+    arguments_ = pointers_to(options_.arguments);
+    environment_ = pointers_to(options_.environment);
+}
+
+ChildProcess::~ChildProcess() {
+    if (exists()) {
+        begin_end();
+        (void)finish_end(nullptr);
+    }
+    close_all();
+}
+
+/// A name without a slash is looked up anew each time: it may have been installed since.
+std::string ChildProcess::find_program() const {
+    const std::string& name = options_.arguments.front();
+    if (name.find('/') != std::string::npos) {
+        return name;
+    }
+    std::string_view folders = path_otherwise;
+    for (const std::string& variable : options_.environment) {
+        if (variable.starts_with("PATH=")) {
+            folders = std::string_view(variable).substr(5);
+        }
+    }
+    while (!folders.empty()) {
+        const std::size_t end = std::min(folders.find(':'), folders.size());
+        std::string path = std::string(folders.substr(0, end)) + '/' + name;
+        if (path.front() == '/' && is_program(path)) {
+            return path;
+        }
+        folders.remove_prefix(std::min(end + 1, folders.size()));
+    }
+    return {};
+}
+
+std::string ChildProcess::start() {
+    is_ending_ = is_killed_ = false;
+    const std::string path = find_program();
+    if (path.empty()) {
+        return "no such program in PATH";
+    }
+    Pipe output = make_pipe();
+    Pipe errors = make_pipe();
+    if (!output.is_open() || !errors.is_open()) {
+        return "pipe: " + error_text(errno);
+    }
+    std::string fault = launch_with(path, output.writer.get(), errors.writer.get());
+    if (fault.empty()) {
+        output_ = output.reader.release();
+        errors_ = errors.reader.release();
+    }
+    return fault;
+}
+
+std::string ChildProcess::launch_with(const std::string& path, int output, int errors) {
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (nothing.get() < 0) {
+        return "/dev/null: " + error_text(errno);
+    }
+    Launch what;
+    what.path = path.c_str();
+    what.arguments = arguments_.data();
+    what.environment = environment_.data();
+    what.directory = options_.directory.c_str();
+    what.input = nothing.get();
+    what.output = output;
+    what.errors = errors;
+    if (options_.memory_max_bytes > 0) {
+        what.memory_max_bytes = options_.memory_max_bytes;
+    }
+    if (options_.cpu_seconds_max > 0) {
+        what.cpu_seconds_max = options_.cpu_seconds_max;
+    }
+    const Launched launched = launch(what);
+    if (launched.pid < 0) {
+        const bool is_directory = std::string_view(launched.step) == "chdir";
+        return (is_directory ? "working_directory " + options_.directory : std::string(launched.step)) + ": " +
+               error_text(launched.error);
+    }
+    pid_ = launched.pid;
+    // The header of glibc 2.36 does not let C++ call its own function for it.
+    pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U));
+    if (pidfd_ < 0) {
+        const int error = errno;
+        signal_group(SIGKILL);
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+        return "pidfd_open: " + error_text(error);
+    }
+    return {};
+}
+
+/// While it is not collected its number stands for this group and no other.
+void ChildProcess::signal_group(int number) const noexcept {
+    (void)::kill(-pid_, number);
+}
+
+std::string ChildProcess::collect() {
+    signal_group(SIGKILL);
+    siginfo_t info{};
+    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_), &info, WEXITED) != 0 && errno == EINTR) {
+    }
+    close_all();
+    pid_ = -1;
+    is_ending_ = false;
+    if (info.si_code == CLD_EXITED) {
+        return info.si_status == 0 ? "" : "exited with " + std::to_string(info.si_status);
+    }
+    return "killed by " + signal_name(info.si_status);
+}
+
+void ChildProcess::begin_end() noexcept {
+    if (!exists() || is_ending_) {
+        return;
+    }
+    is_ending_ = true;
+    kill_at_ = std::chrono::steady_clock::now() + end_patience;
+    signal_group(SIGTERM);
+    close_output();
+    close_errors();
+}
+
+bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
+    while (exists()) {
+        const MonoTime deadline = is_killed_ ? kill_at_ + end_patience : kill_at_;
+        bool has_ended = wait_until(deadline, cancel);
+        if (!has_ended && cancel != nullptr && cancel->is_set()) {
+            has_ended = wait_until(std::min(deadline, std::chrono::steady_clock::now() + cancelled_patience), nullptr);
+        }
+        if (has_ended) {
+            try {
+                (void)collect();
+            } catch (const std::bad_alloc&) {
+                // Of the words only: it was collected before.
+            }
+        } else if (is_killed_) {
+            return false;
+        } else {
+            signal_group(SIGKILL);
+            is_killed_ = true;
+            kill_at_ = std::chrono::steady_clock::now();
+        }
+    }
+    return true;
+}
+
+/// Whether it has ended.
+bool ChildProcess::wait_until(MonoTime deadline, const CancelSignal* cancel) const noexcept {
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        std::array<pollfd, 2> watched{
+            {{pidfd_, POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
+        const int ready =
+            ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+        if (ready < 0 && errno == EINTR) {
+            continue;
+        }
+        return watched[0].revents != 0;
+    }
+}
+
+void ChildProcess::close_output() noexcept {
+    if (output_ >= 0) {
+        ::close(std::exchange(output_, -1));
+    }
+}
+
+void ChildProcess::close_errors() noexcept {
+    if (errors_ >= 0) {
+        ::close(std::exchange(errors_, -1));
+    }
+}
+
+void ChildProcess::close_all() noexcept {
+    close_output();
+    close_errors();
+    if (pidfd_ >= 0) {
+        ::close(std::exchange(pidfd_, -1));
+    }
+}
+
+}  // namespace telegate::exec

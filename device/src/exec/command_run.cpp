@@ -1,0 +1,247 @@
+#include "exec/command_run.hpp"
+
+#include "exec/command_line.hpp"
+#include "lines/field_value.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace telegate::exec {
+namespace {
+
+constexpr Duration timeout_least = std::chrono::milliseconds(1);
+constexpr Duration timeout_most = std::chrono::hours(1);
+constexpr std::size_t output_bytes_most = 1'073'741'824;
+constexpr std::size_t name_bytes_max = 40;  // in messages
+/// Buffers that are taken in one go, so that a command that prints without end is stopped in time, or read in turns.
+constexpr int buffers_max = 16;
+constexpr std::size_t buffer_bytes = 16 * 1024;
+
+void require(bool holds, const std::string& rule) {
+    if (!holds) {
+        throw std::invalid_argument(rule);
+    }
+}
+
+bool is_variable(const std::string& text) {
+    const std::size_t sign = text.find('=');
+    return sign != 0 && sign != std::string::npos && text.find('\0') == std::string::npos;
+}
+
+ExecDriverOptions checked(ExecDriverOptions options) {
+    require(!options.command.empty(), "command: none");
+    require(options.command.find('\0') == std::string::npos, "command: has a NUL byte");
+    require(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms: 1 to 3,600,000");
+    require(options.output_bytes_max >= 1 && options.output_bytes_max <= output_bytes_most,
+            "output_bytes_max: 1 to 1,073,741,824");
+    for (const std::string& variable : options.environment) {
+        require(is_variable(variable), "environment: \"" + variable + "\" is not NAME=VALUE");
+    }
+    if (options.working_directory.empty()) {
+        options.working_directory.assign(1, '/');
+    }
+    require(options.working_directory.front() == '/',
+            "working_directory: \"" + options.working_directory + "\" does not begin with /");
+    return options;
+}
+
+std::vector<std::string> arguments_of(const ExecDriverOptions& options) {
+    return options.shell ? std::vector<std::string>{"/bin/sh", "-c", options.command} : split_command(options.command);
+}
+
+/// The beginning of the command in a shell, otherwise the program without its folder.
+std::string name_of(const ExecDriverOptions& options) {
+    const std::string first = options.shell ? options.command : arguments_of(options).front();
+    const std::size_t slash = options.shell ? std::string::npos : first.rfind('/');
+    return std::string(excerpt(first.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, name_bytes_max)));
+}
+
+ChildOptions child_options(const ExecDriverOptions& options) {
+    ChildOptions child;
+    child.arguments = arguments_of(options);
+    child.directory = options.working_directory;
+    child.environment = options.environment;
+    child.memory_max_bytes = options.memory_max_bytes;
+    child.cpu_seconds_max = options.cpu_seconds_max;
+    return child;
+}
+
+/// Fit for any status page: what is not UTF-8, such as a character that was cut, is a question mark.
+std::string presentable(std::string_view words) {
+    std::string text(words);
+    if (!is_plain_text(text)) {
+        std::replace_if(
+            text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    }
+    return text;
+}
+
+}  // namespace
+
+CommandRun::CommandRun(ExecDriverOptions options)
+    : options_(checked(std::move(options))),
+      name_(presentable(name_of(options_))),
+      reader_(make_reader(options_)),
+      child_(child_options(options_)) {}
+
+void CommandRun::open(SampleBatch& batch) {
+    std::visit([&](auto& reader) { reader.open(batch); }, reader_);
+}
+
+std::string CommandRun::start() {
+    if (buffer_ == nullptr) {
+        buffer_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
+    }
+    last_words_.clear();
+    std::visit([](auto& reader) { reader.begin_line(); }, reader_);
+    bytes_ = 0;
+    good_ = 0;
+    refused_before_ = refused();
+    started_by_ = ::gettid();
+    return child_.start();
+}
+
+bool CommandRun::is_of_another_thread() const noexcept {
+    return child_.exists() && started_by_ != ::gettid();
+}
+
+CommandEvent CommandRun::wait_until(MonoTime deadline) const noexcept {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    std::array<pollfd, 4> watched{{{cancel_ != nullptr ? cancel_->descriptor() : -1, POLLIN, 0},
+                                   {child_.ended(), POLLIN, 0},
+                                   {child_.output(), POLLIN, 0},
+                                   {child_.errors(), POLLIN, 0}}};
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready <= 0) {
+        return {};
+    }
+    return {watched[0].revents != 0, watched[1].revents != 0, watched[2].revents != 0, watched[3].revents != 0};
+}
+
+ssize_t CommandRun::read_some(int descriptor) noexcept {
+    if (descriptor < 0) {
+        return -1;
+    }
+    ssize_t got = -1;
+    do {
+        got = ::read(descriptor, buffer_.get(), buffer_bytes);
+    } while (got < 0 && errno == EINTR);
+    bytes_ += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    return got;
+}
+
+void CommandRun::take_output(SampleBatch& batch) {
+    for (int taken = 0; taken < buffers_max; ++taken) {
+        const ssize_t got = read_some(child_.output());
+        if (got == 0) {
+            child_.close_output();
+        }
+        if (got <= 0) {
+            return;
+        }
+        batch.stamp_now();
+        const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(got));
+        good_ += std::visit([&](auto& reader) { return reader.take(bytes, batch); }, reader_);
+        if (options_.mode == ExecDriverOptions::Mode::once && has_printed_too_much()) {
+            return;
+        }
+    }
+}
+
+void CommandRun::take_errors() noexcept {
+    for (int taken = 0; taken < buffers_max; ++taken) {
+        const ssize_t got = read_some(child_.errors());
+        if (got == 0) {
+            child_.close_errors();
+        }
+        if (got <= 0) {
+            return;
+        }
+        last_words_.take({buffer_.get(), static_cast<std::size_t>(got)});
+    }
+}
+
+/// A pipe holds less than what is taken here, so that it is all, unless others go on writing to it.
+void CommandRun::take_rest(SampleBatch& batch) {
+    take_output(batch);
+    take_errors();
+    batch.stamp_now();
+    good_ += std::visit([&](auto& reader) { return reader.finish(batch); }, reader_);
+}
+
+void CommandRun::skip_output(SampleBatch& batch) noexcept {
+    std::uint64_t lines = 0;
+    char last = 0;
+    for (int taken = 0; taken < buffers_max; ++taken) {
+        const ssize_t got = read_some(child_.output());
+        if (got <= 0) {
+            break;
+        }
+        lines += static_cast<std::uint64_t>(std::count(buffer_.get(), buffer_.get() + got, '\n'));
+        last = buffer_[static_cast<std::size_t>(got) - 1];
+    }
+    batch.lost_at_source(lines);
+    if (last != 0) {
+        std::visit([last](auto& reader) { last == '\n' ? reader.begin_line() : reader.skip_line(); }, reader_);
+    }
+}
+
+void CommandRun::tell_books(SampleBatch& batch, bool all) {
+    batch.stamp_now();
+    std::visit([&](auto& reader) { reader.tell_books(batch, all); }, reader_);
+}
+
+CommandRun::Reader CommandRun::make_reader(const ExecDriverOptions& options) {
+    if (options.json) {
+        return Reader(std::in_place_type<JsonReader>, *options.json, options.limits);
+    }
+    return Reader(std::in_place_type<LineReader>, options.lines, options.limits);
+}
+
+bool CommandRun::has_only_refused() const {
+    return good_ == 0 && refused() > refused_before_;
+}
+
+std::uint64_t CommandRun::refused() const {
+    return std::visit([](const auto& reader) { return reader.refused(); }, reader_);
+}
+
+std::string CommandRun::why_refused() const {
+    return std::visit([](const auto& reader) { return std::string(reader.why_refused()); }, reader_);
+}
+
+ReadResult CommandRun::fail(std::string_view what, std::string_view more) {
+    what_ = name_ + ": ";
+    what_.append(what);
+    what_.append(more.empty() ? "" : ": ");
+    what_.append(more);
+    return {ReadResult::Status::failed, what_};
+}
+
+ReadResult CommandRun::fail_with_last_words(std::string_view what) {
+    return fail(what, presentable(last_words_.text()));
+}
+
+ReadResult CommandRun::still_not_ended() {
+    return fail("process " + std::to_string(child_.pid()) + " was killed and has not ended");
+}
+
+ReadResult CommandRun::give_up() noexcept {
+    child_.begin_end();
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return {ReadResult::Status::failed, "out of memory"};
+    } catch (...) {
+        return {ReadResult::Status::failed, "cannot be read"};
+    }
+}
+
+}  // namespace telegate::exec

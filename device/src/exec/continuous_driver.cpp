@@ -1,0 +1,151 @@
+#include "exec/continuous_driver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace telegate::exec {
+namespace {
+
+constexpr Duration restart_wait_least = std::chrono::seconds(1);
+constexpr Duration restart_wait_most = std::chrono::seconds(60);
+/// A command that ran for so long has not failed at its start: its next wait is the least again.
+constexpr Duration settled_after = std::chrono::seconds(10);
+/// What was printed while nobody read for longer than this has no time that could be told: the device was stopped.
+constexpr Duration unread_max = std::chrono::seconds(5);
+constexpr double jitter = 0.25;
+
+MonoTime now() noexcept {
+    return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+ReadResult ContinuousDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
+    try {
+        return read_or_throw(batch);
+    } catch (...) {
+        return command_.give_up();
+    }
+}
+
+ReadResult ContinuousDriver::read_or_throw(SampleBatch& batch) {
+    if (command_.child().is_ending() && !command_.child().finish_end(command_.cancel())) {
+        return command_.still_not_ended();
+    }
+    if (command_.is_cancelled()) {
+        return {ReadResult::Status::interrupted};
+    }
+    if (command_.is_of_another_thread()) {
+        // The device was given another thread, and the command dies with the one before: that is no failure of its own.
+        command_.take_rest(batch);
+        command_.child().begin_end();
+        if (!command_.child().finish_end(command_.cancel())) {
+            return command_.still_not_ended();
+        }
+        restart_at_ = {};
+    }
+    const ReadResult result = command_.child().exists() ? listen(batch) : begin(batch);
+    listened_at_ = now();
+    return result;
+}
+
+/// Nobody is asked while it is not time yet to start it again, which is what `interrupted` stands for.
+ReadResult ContinuousDriver::begin(SampleBatch& batch) {
+    if (now() < restart_at_) {
+        (void)command_.wait_until(std::min(restart_at_, now() + Driver::wait_max));
+        if (command_.is_cancelled() || now() < restart_at_) {
+            return {ReadResult::Status::interrupted};
+        }
+    }
+    started_at_ = now();
+    if (const std::string fault = command_.start(); !fault.empty()) {
+        schedule_restart();
+        return command_.fail(fault);
+    }
+    heard_at_ = started_at_;
+    command_.tell_books(batch, true);
+    return {};
+}
+
+ReadResult ContinuousDriver::listen(SampleBatch& batch) {
+    if (now() - listened_at_ > unread_max) {
+        command_.skip_output(batch);
+        heard_at_ = now();
+    }
+    const std::size_t good = command_.good_lines();
+    const CommandEvent event = command_.wait_until(std::min(now() + Driver::wait_max, silent_at()));
+    if (event.has_ended) {
+        command_.take_rest(batch);
+        return note_end(batch);
+    }
+    if (event.has_output) {
+        command_.take_output(batch);
+    }
+    if (event.has_errors) {
+        command_.take_errors();
+    }
+    command_.tell_books(batch, false);
+    if (command_.child().output() < 0) {
+        return await_end_after_output(batch);
+    }
+    if (command_.good_lines() > good) {
+        heard_at_ = now();
+    } else if (now() >= silent_at()) {
+        return end_it("no good line for " + std::to_string(command_.options().silence_max.count()) + " ms");
+    }
+    return {event.is_cancelled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
+}
+
+/// The output of a command that ends is closed a little before its end can be seen.
+ReadResult ContinuousDriver::await_end_after_output(SampleBatch& batch) {
+    const MonoTime deadline = now() + ChildProcess::end_patience;
+    while (now() < deadline) {
+        const CommandEvent event = command_.wait_until(deadline);
+        if (event.has_ended) {
+            command_.take_rest(batch);
+            return note_end(batch);
+        }
+        if (event.is_cancelled) {
+            return {ReadResult::Status::interrupted};
+        }
+        if (event.has_errors) {
+            command_.take_errors();
+        }
+    }
+    return end_it("has closed its output and not ended");
+}
+
+MonoTime ContinuousDriver::silent_at() const noexcept {
+    const auto most = command_.options().silence_max;
+    return most > most.zero() ? heard_at_ + most : MonoTime::max();
+}
+
+ReadResult ContinuousDriver::end_it(std::string_view why) {
+    command_.child().begin_end();
+    schedule_restart();
+    const ReadResult result = command_.fail_with_last_words(why);
+    return command_.child().finish_end(command_.cancel()) ? result : command_.still_not_ended();
+}
+
+ReadResult ContinuousDriver::note_end(SampleBatch& batch) {
+    const std::string end = command_.child().collect();
+    command_.tell_books(batch, false);
+    schedule_restart();
+    return command_.fail_with_last_words(end.empty() ? "ended" : std::string_view(end));
+}
+
+void ContinuousDriver::schedule_restart() noexcept {
+    const bool had_settled = now() - started_at_ >= settled_after;
+    wait_ = wait_ == Duration(0) || had_settled ? restart_wait_least : std::min(2 * wait_, restart_wait_most);
+    const double factor = 1 - jitter + 2 * jitter * random_.next_unit();
+    restart_at_ = now() + std::chrono::duration_cast<Duration>(wait_ * factor);
+}
+
+void ContinuousDriver::reset() noexcept {
+    command_.child().begin_end();
+    wait_ = Duration(0);
+    restart_at_ = {};
+}
+
+}  // namespace telegate::exec

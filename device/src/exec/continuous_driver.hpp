@@ -1,0 +1,49 @@
+#pragma once
+
+#include "device/exec_driver.hpp"
+#include "exec/command_run.hpp"
+#include "random.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace telegate::exec {
+
+/// Keeps the command running, see make_exec_driver().
+class ContinuousDriver final : public Driver {
+  public:
+    explicit ContinuousDriver(ExecDriverOptions options) : command_(std::move(options)) {}
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { command_.cancel_with(signal); }
+    void open(SampleBatch& batch) override { command_.open(batch); }
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
+    /// Ends the command; the next read starts it anew.
+    void reset() noexcept override;
+
+    /// The process, -1 for none.
+    [[nodiscard]] int pid() noexcept { return command_.child().pid(); }
+
+  private:
+    ReadResult read_or_throw(SampleBatch& batch);
+    [[nodiscard]] ReadResult begin(SampleBatch& batch);
+    [[nodiscard]] ReadResult listen(SampleBatch& batch);
+    [[nodiscard]] ReadResult await_end_after_output(SampleBatch& batch);
+    [[nodiscard]] ReadResult note_end(SampleBatch& batch);
+    [[nodiscard]] ReadResult end_it(std::string_view why);
+    /// When a command that goes on saying nothing has been silent for too long.
+    [[nodiscard]] MonoTime silent_at() const noexcept;
+    void schedule_restart() noexcept;
+
+    CommandRun command_;
+    RandomStream random_{static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()), 0};
+    MonoTime started_at_{};
+    MonoTime restart_at_{};
+    Duration wait_{0};        // the last one before a restart, without its jitter; 0: none yet
+    MonoTime listened_at_{};  // when the last read ended
+    MonoTime heard_at_{};     // the last good line, or the start
+};
+
+}  // namespace telegate::exec

@@ -1,0 +1,55 @@
+#include "exec/json_reader.hpp"
+
+#include <utility>
+
+namespace telegate::exec {
+
+JsonReader::JsonReader(MetricRules rules, LineLimits limits)
+    : rules_(std::move(rules)), assembler_(limits.line_bytes_max), sink_(limits.channels_max) {}
+
+void JsonReader::open(SampleBatch& batch) {
+    lines_refused_.channel = batch.add_channel("lines.refused", "1");
+    fields_refused_.channel = batch.add_channel("fields.refused", "1");
+    sink_.reserve("lines.refused");
+    sink_.reserve("fields.refused");
+}
+
+std::size_t JsonReader::take(std::string_view bytes, SampleBatch& batch) {
+    std::size_t good = 0;
+    while (const auto line = assembler_.next(bytes)) {
+        good += take_line(*line, batch);
+    }
+    return good;
+}
+
+std::size_t JsonReader::finish(SampleBatch& batch) {
+    const auto line = assembler_.finish();
+    return line ? take_line(*line, batch) : 0;
+}
+
+std::size_t JsonReader::take_line(std::string_view line, SampleBatch& batch) {
+    if (line.find_first_not_of(" \t") == std::string_view::npos) {
+        return 0;
+    }
+    const ClockPair both = read_both(batch.clock());
+    const metrics::Arrival now{both.utc_ns, both.mono_ns};
+    if (intake_.take(line, {batch, sink_, rules_, now})) {
+        return 1;
+    }
+    ++refused_;
+    return 0;
+}
+
+void JsonReader::tell(SampleBatch& batch, Told& told, std::int64_t value, bool always) {
+    if (always || told.value != value) {
+        told.value = value;
+        batch.add(told.channel, value);
+    }
+}
+
+void JsonReader::tell_books(SampleBatch& batch, bool all) {
+    tell(batch, lines_refused_, static_cast<std::int64_t>(refused()), all);
+    tell(batch, fields_refused_, sink_.left_out(), all);
+}
+
+}  // namespace telegate::exec

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "device/line_format.hpp"
+#include "device/metric_rules.hpp"
+#include "device/sample_batch.hpp"
+#include "lines/line_assembler.hpp"
+#include "metrics/line_intake.hpp"
+#include "metrics/metric_sink.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace telegate::exec {
+
+/// What LineReader is for other formats, for lines that are JSON each, with the same books.
+///
+/// Threads: the constructor any; all else the one that reads the device.
+/// Limits:  those of LineAssembler, JsonScan and MetricSink.
+/// Failure: std::bad_alloc for a new name.
+class JsonReader {
+  public:
+    JsonReader(MetricRules rules, LineLimits limits);
+
+    void open(SampleBatch& batch);
+    /// Samples of all lines that end in `bytes`, which have come now. Returns how many lines were good.
+    std::size_t take(std::string_view bytes, SampleBatch& batch);
+    std::size_t finish(SampleBatch& batch);
+    void tell_books(SampleBatch& batch, bool all = false);
+    void begin_line() noexcept { assembler_.clear(); }
+    void skip_line() noexcept { assembler_.skip_line(); }
+    [[nodiscard]] std::uint64_t refused() const noexcept { return refused_ + assembler_.overlong(); }
+    [[nodiscard]] std::string_view why_refused() const noexcept { return "not a JSON object or array, or too long"; }
+
+  private:
+    std::size_t take_line(std::string_view line, SampleBatch& batch);
+
+    struct Told {
+        SampleBatch::Channel channel = SampleBatch::Channel::none;
+        std::int64_t value = -1;
+    };
+    static void tell(SampleBatch& batch, Told& told, std::int64_t value, bool always);
+
+    const MetricRules rules_;
+    LineAssembler assembler_;
+    metrics::MetricSink sink_;
+    metrics::JsonIntake intake_;
+    std::uint64_t refused_ = 0;
+    Told lines_refused_;
+    Told fields_refused_;
+};
+
+}  // namespace telegate::exec

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace telegate::exec {
+
+/// The last line of a text that is not empty, which is where a command says why it fails.
+///
+/// Threads: one.
+/// Limits:  bytes_max of a line, the rest of it does not count; control bytes become spaces.
+/// Failure: none.
+class LastLine {
+  public:
+    static constexpr std::size_t bytes_max = 120;  // with what stands before it, what a status can show
+
+    void clear() noexcept { line_.size = last_.size = 0; }
+    void take(std::string_view bytes) noexcept {
+        for (const char c : bytes) {
+            if (c == '\n' || c == '\r') {
+                end_line();
+            } else if (line_.size < bytes_max) {
+                const auto byte = static_cast<unsigned char>(c);
+                line_.bytes[line_.size++] = byte < ' ' || byte == 0x7F ? ' ' : c;
+            }
+        }
+    }
+    /// "" when there has been none.
+    [[nodiscard]] std::string_view text() const noexcept { return line_.is_blank() ? last_.text() : line_.text(); }
+
+  private:
+    struct Line {
+        std::array<char, bytes_max> bytes{};
+        std::size_t size = 0;
+
+        [[nodiscard]] std::string_view text() const noexcept { return {bytes.data(), size}; }
+        [[nodiscard]] bool is_blank() const noexcept { return text().find_first_not_of(' ') == std::string_view::npos; }
+    };
+
+    void end_line() noexcept {
+        if (!line_.is_blank()) {
+            last_ = line_;
+        }
+        line_.size = 0;
+    }
+
+    Line line_;  // that has begun
+    Line last_;
+};
+
+}  // namespace telegate::exec

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "device/exec_driver.hpp"
+#include "exec/command_run.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace telegate::exec {
+
+/// Runs the command once in each read(), see make_exec_driver().
+class OnceDriver final : public Driver {
+  public:
+    explicit OnceDriver(ExecDriverOptions options) : command_(std::move(options)) {}
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = false}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { command_.cancel_with(signal); }
+    void open(SampleBatch& batch) override { command_.open(batch); }
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
+    void reset() noexcept override {}
+
+    /// The process, -1 for none.
+    [[nodiscard]] int pid() noexcept { return command_.child().pid(); }
+
+  private:
+    ReadResult read_or_throw(SampleBatch& batch);
+    [[nodiscard]] ReadResult run(SampleBatch& batch);
+    [[nodiscard]] ReadResult end_early(std::string_view what);
+    [[nodiscard]] ReadResult judge();
+    [[nodiscard]] std::string too_much() const;
+
+    CommandRun command_;
+};
+
+}  // namespace telegate::exec

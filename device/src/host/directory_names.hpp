@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace telegate::host {
+
+/// The names in a directory, a piece at a time, without allocating.
+///
+/// Threads: one at a time.
+/// Limits:  one descriptor while it is open; a piece is what fits the caller's buffer.
+/// Failure: open() answers false, next() Step::failed; the directory is closed then.
+class DirectoryNames {
+  public:
+    enum class Step { more, end, failed };
+
+    DirectoryNames() = default;
+    ~DirectoryNames() { close(); }
+    DirectoryNames(DirectoryNames&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    DirectoryNames& operator=(DirectoryNames&&) = delete;
+
+    bool open(const char* path) noexcept;
+    void close() noexcept;
+    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+
+    /// Calls `visit` with each name of the next piece, except "." and "..". `buffer` is aligned as new aligns it, and
+    /// not touched by `visit`.
+    template <class Visit>
+    Step next(std::span<char> buffer, Visit visit) {
+        std::size_t bytes = 0;
+        const Step step = fill(buffer, bytes);
+        for (std::size_t at = 0; at < bytes;) {
+            const std::string_view name = name_at(buffer, at);
+            if (name != "." && name != "..") {
+                visit(name);
+            }
+        }
+        return step;
+    }
+
+  private:
+    Step fill(std::span<char> buffer, std::size_t& bytes) noexcept;
+    static std::string_view name_at(std::span<const char> buffer, std::size_t& at) noexcept;
+
+    int fd_ = -1;
+};
+
+}  // namespace telegate::host

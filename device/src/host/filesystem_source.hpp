@@ -1,0 +1,48 @@
+#pragma once
+
+#include "host/mount_table.hpp"
+#include "host/tick.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace telegate::host {
+
+/// How full the file systems at some mount points are.
+///
+/// Threads: the sampling thread.
+/// Limits:  mounts_max mount points. Only those of local types are asked, as others may hold the thread. Allocates when
+///          what is mounted changes, and not otherwise.
+/// Failure: the constructor throws std::invalid_argument for what is no absolute path. What is not asked, or does not
+///          answer, has no samples but its state, which says why.
+class FilesystemSource {
+  public:
+    static constexpr std::size_t mounts_max = 32;
+
+    FilesystemSource(const std::string& proc_root, const std::vector<std::string>& mount_points);
+
+    void open(const Tick& tick);
+    void read(const Tick& tick);
+    void reset() noexcept {}
+
+  private:
+    struct Mount {
+        std::string path;
+        std::string obstacle;  // why it is not asked; "" when it is
+        SampleBatch::Channel total_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel free_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel available_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel used_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel inodes_total_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel inodes_free_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel state_channel = SampleBatch::Channel::none;
+    };
+
+    static void ask(SampleBatch& batch, const Mount& mount);
+
+    MountTable table_;
+    std::vector<Mount> mounts_;
+};
+
+}  // namespace telegate::host

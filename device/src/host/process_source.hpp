@@ -1,0 +1,104 @@
+#pragma once
+
+#include "host/directory_names.hpp"
+#include "host/process_stat.hpp"
+#include "host/tick.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::host {
+
+/// How many processes of some names there are and what they use together, from <proc>/PID.
+///
+/// Threads: the sampling thread.
+/// Limits:  names_max names; processes_max processes of those names. They are looked for in passes over <proc>, at
+///          most one in scan_ticks ticks or after one has gone; a tick looks at one piece of a pass, of some 300 PIDs,
+///          and a pass at pids_max of them. Descriptors are counted up to descriptors_max in a tick. Processes beyond
+///          are counted in proc.left_out. Only open() allocates.
+/// Failure: the constructor throws std::invalid_argument for a name that it cannot have. What cannot be read is not in
+///          the sum, which is uncertain then; a sum of nothing is no sample, except the count.
+class ProcessSource {
+  public:
+    static constexpr std::size_t names_max = 32;
+    static constexpr std::size_t processes_max = 256;
+    static constexpr std::size_t pids_max = 4'096;
+    static constexpr std::int64_t descriptors_max = 16'384;
+    static constexpr std::uint32_t scan_ticks = 10;
+
+    ProcessSource(const std::string& proc_root, const std::vector<std::string>& names);
+
+    void open(const Tick& tick);
+    void read(const Tick& tick);
+    void reset() noexcept;
+
+  private:
+    /// A sum, and of how many processes it is.
+    template <class Value>
+    struct Sum {
+        Value value = 0;
+        std::int64_t parts = 0;
+        bool is_cut = false;
+
+        void add(Value part) noexcept {
+            value += part;
+            ++parts;
+        }
+    };
+    struct Name {
+        std::string name;
+        SampleBatch::Channel count_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel rss_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel cpu_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel descriptors_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel threads_channel = SampleBatch::Channel::none;
+        // of this tick
+        std::int64_t count = 0;
+        Sum<std::int64_t> rss_bytes;
+        Sum<double> cpu_percent;
+        Sum<std::int64_t> descriptors;
+        Sum<std::int64_t> threads;
+    };
+    struct Process {
+        std::uint32_t pid = 0;
+        std::size_t name = 0;  // index of names_
+        std::uint64_t start_ticks = 0;
+        std::uint64_t cpu_ticks = 0;
+        MonoTime time{};
+        bool has_reading = false;
+    };
+
+    void scan(const Tick& tick);
+    void look_at(std::uint32_t pid, std::span<char> buffer);
+    /// Whether it is still there; if so its figures are in those of its name.
+    [[nodiscard]] bool measure(const Tick& tick, Process& process);
+    void count_descriptors(const Tick& tick, std::uint32_t pid, Name& name);
+    void add_samples(const Tick& tick) const;
+    /// The index of the name that a process goes by, names_.size() if none.
+    [[nodiscard]] std::size_t name_of(std::string_view name, std::uint32_t pid, std::span<char> buffer);
+    [[nodiscard]] std::size_t find_name(std::string_view name) const noexcept;
+    /// The path of something below <proc>/PID, valid until the next call.
+    [[nodiscard]] const char* path_of(std::uint32_t pid, std::string_view file);
+    [[nodiscard]] std::optional<ProcessStat> stat_of(std::uint32_t pid, std::span<char> buffer);
+
+    const double ticks_per_second_;
+    const std::int64_t page_bytes_;
+    const bool tells_descriptors_;  // the size of a directory <proc>/PID/fd is the number of its entries
+    std::string path_;              // <proc>/; what follows is put behind it and taken off again
+    const std::size_t root_bytes_;
+    std::vector<Name> names_;
+    std::vector<Process> processes_;
+    DirectoryNames pass_;  // open while a pass is under way
+    std::uint32_t reads_before_pass_ = 0;
+    std::size_t pids_seen_ = 0;  // of this pass
+    std::int64_t left_out_ = 0;  // of this pass
+    std::optional<std::int64_t> left_out_last_;
+    std::int64_t descriptors_counted_ = 0;  // of this tick
+    SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
+};
+
+}  // namespace telegate::host

@@ -1,0 +1,74 @@
+#include "iio/attribute.hpp"
+
+#include "host/text_scan.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace telegate::iio {
+
+AttributeFile::AttributeFile(const std::string& path) noexcept
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
+      error_(descriptor_ < 0 ? errno : 0) {}
+
+AttributeFile::~AttributeFile() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+std::optional<double> AttributeFile::read_number() noexcept {
+    char bytes[text_bytes_max];
+    const auto text = read(bytes);
+    const auto number = text ? host::to_number<double>(host::trimmed(*text)) : std::nullopt;
+    if (text && !number) {
+        error_ = EBADMSG;
+    }
+    return number;
+}
+
+std::optional<std::string> AttributeFile::read_text() {
+    char bytes[text_bytes_max];
+    const auto text = read(bytes);
+    return text ? std::optional(std::string(host::trimmed(*text))) : std::nullopt;
+}
+
+std::optional<std::string_view> AttributeFile::read(char (&text)[text_bytes_max]) noexcept {
+    if (descriptor_ < 0) {
+        return std::nullopt;
+    }
+    ssize_t got = 0;
+    do {
+        got = ::pread(descriptor_, text, text_bytes_max, 0);
+    } while (got < 0 && errno == EINTR);
+    error_ = got < 0 ? errno : 0;
+    struct stat status {};
+    if (::fstat(descriptor_, &status) == 0 && status.st_nlink == 0) {
+        error_ = ENODEV;  // its last content would pass for a reading of now
+    }
+    return error_ != 0 ? std::nullopt : std::optional(std::string_view(text, static_cast<std::size_t>(got)));
+}
+
+std::optional<std::string> read_attribute(const std::string& path) {
+    return AttributeFile(path).read_text();
+}
+
+std::optional<double> read_number(const std::string& path) {
+    return AttributeFile(path).read_number();
+}
+
+int write_attribute(const std::string& path, std::string_view text) noexcept {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor < 0) {
+        return errno;
+    }
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    const int error = written == static_cast<ssize_t>(text.size()) ? 0 : (written < 0 ? errno : EIO);
+    ::close(descriptor);
+    return error;
+}
+
+}  // namespace telegate::iio

@@ -1,0 +1,109 @@
+#include "iio/found_device.hpp"
+
+#include "iio/attribute.hpp"
+#include "iio/channel_kind.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace telegate::iio {
+namespace {
+
+constexpr std::string_view device_prefix = "iio:device";
+constexpr std::string_view input_prefix = "in_";
+
+double number_of(const FoundDevice& device, std::string_view channel, std::string_view attribute, double otherwise) {
+    for (const std::string& name : attribute_names(channel, attribute)) {
+        if (const auto number = read_number(device.path + '/' + name)) {
+            return *number;
+        }
+    }
+    return otherwise;
+}
+
+std::string channel_of(const std::string& attribute, std::string_view suffix) {
+    return attribute.substr(input_prefix.size(), attribute.size() - input_prefix.size() - suffix.size());
+}
+
+}  // namespace
+
+std::vector<std::string> names_in(const std::string& directory, std::string_view prefix, std::string_view suffix) {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(directory, error);
+    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+        std::string name = entry->path().filename().string();
+        if (name.size() > prefix.size() + suffix.size() && name.starts_with(prefix) && name.ends_with(suffix)) {
+            names.push_back(std::move(name));
+        }
+    }
+    std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
+        return left.size() != right.size() ? left.size() < right.size() : left < right;  // 2 before 10
+    });
+    return names;
+}
+
+Search find_device(const std::string& sys_root, const std::string& wanted) {
+    const std::string directory = sys_root + "/bus/iio/devices";
+    Search search;
+    std::size_t found = 0;
+    for (const std::string& name : names_in(directory, device_prefix, "")) {
+        std::string path = directory;
+        path.append("/").append(name);
+        if (name == wanted || read_attribute(path + "/name") == wanted || read_attribute(path + "/label") == wanted) {
+            search.device = {name, std::move(path)};
+            ++found;
+        }
+    }
+    if (found == 0) {
+        search.problem = directory + ": no device has the name or label " + wanted;
+    } else if (found > 1) {
+        search.problem = directory + ": " + std::to_string(found) + " devices have the name or label " + wanted +
+                         ", allowed: iio:deviceN, or a label that only one has";
+    }
+    return search;
+}
+
+Inputs list_inputs(const FoundDevice& device) {
+    Inputs result;
+    std::vector<std::pair<std::string, bool>> channels;  // and whether what is read is in its unit already
+    for (const bool is_processed : {true, false}) {
+        const std::string_view suffix = is_processed ? "_input" : "_raw";
+        for (const std::string& attribute : names_in(device.path, input_prefix, suffix)) {
+            std::string channel = channel_of(attribute, suffix);
+            const bool is_known =
+                std::any_of(channels.begin(), channels.end(), [&](const auto& each) { return each.first == channel; });
+            if (!is_known) {
+                channels.emplace_back(std::move(channel), is_processed);
+            }
+        }
+    }
+    std::stable_sort(channels.begin(), channels.end(), [](const auto& left, const auto& right) {
+        return left.first.size() != right.first.size() ? left.first.size() < right.first.size()
+                                                       : left.first < right.first;
+    });
+    for (const auto& [channel, is_processed] : channels) {
+        if (result.inputs.size() == inputs_max) {
+            ++result.left_out;
+            continue;
+        }
+        result.inputs.push_back(scaled_input(device, channel, is_processed));
+    }
+    return result;
+}
+
+Input scaled_input(const FoundDevice& device, std::string_view channel, bool is_processed) {
+    Input input;
+    input.name = channel;
+    input.path = device.path + '/' + std::string(input_prefix) + input.name + (is_processed ? "_input" : "_raw");
+    input.scale = kind_of(channel).factor;
+    if (!is_processed) {
+        input.scale *= number_of(device, channel, "scale", 1.0);
+        input.offset = number_of(device, channel, "offset", 0.0);
+    }
+    return input;
+}
+
+}  // namespace telegate::iio

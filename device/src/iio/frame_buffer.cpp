@@ -1,0 +1,195 @@
+#include "iio/frame_buffer.hpp"
+
+#include "iio/attribute.hpp"
+#include "iio/sampling_frequency.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace telegate::iio {
+namespace {
+
+constexpr std::string_view timestamp_channel = "timestamp";
+constexpr std::string_view enable_suffix = "_en";
+
+bool is_wanted(const CaptureOptions& options, const std::string& channel) {
+    const auto& names = options.channels;
+    return channel == timestamp_channel || names.empty() ||
+           std::find(names.begin(), names.end(), channel) != names.end();
+}
+
+}  // namespace
+
+std::string FrameBuffer::start(const FoundDevice& device, const CaptureOptions& options) {
+    stop();
+    node_ = options.dev_root + '/' + device.name;
+    // It can be open once only. Whoever has it must not lose its frames to what is written here.
+    descriptor_ = ::open(node_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (descriptor_ < 0) {
+        return failure_text(node_, errno);
+    }
+    enable_path_ = device.path + "/buffer/enable";
+    std::string problem = set_up(device, options);
+    if (!problem.empty()) {
+        stop();
+    }
+    return problem;
+}
+
+void FrameBuffer::stop() noexcept {
+    if (descriptor_ >= 0) {
+        static_cast<void>(write_attribute(enable_path_, "0"));  // a device that is gone has nothing to put off
+        ::close(descriptor_);
+        descriptor_ = -1;
+    }
+    filled_ = 0;
+    taken_ = 0;
+}
+
+std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions& options) {
+    if (const int error = write_attribute(enable_path_, "0")) {  // still on after a crash
+        return failure_text(enable_path_, error);
+    }
+    if (std::string problem = choose_channels(device, options); !problem.empty()) {
+        return problem;
+    }
+    const std::string clock_path = device.path + "/current_timestamp_clock";
+    static_cast<void>(write_attribute(clock_path, options.wants_realtime ? "realtime" : "monotonic"));
+    is_realtime_ = read_attribute(clock_path).value_or("realtime") != "monotonic";  // kernels before 4.8 have no choice
+    const std::array<std::pair<std::string, std::string>, 2> values{{
+        {device.path + "/trigger/current_trigger", options.trigger},
+        {device.path + "/buffer/length", std::to_string(options.length)},
+    }};
+    for (const auto& [path, value] : values) {
+        const int error = value.empty() ? 0 : write_attribute(path, value);
+        if (error != 0) {
+            std::string what = path;
+            what.append(": \"").append(value).append("\"");
+            return failure_text(what, error);
+        }
+    }
+    const int error = write_attribute(enable_path_, "1");
+    return error == 0 ? std::string() : failure_text(enable_path_, error);
+}
+
+std::string FrameBuffer::choose_channels(const FoundDevice& device, const CaptureOptions& options) {
+    const std::string directory = device.path + "/scan_elements/";
+    std::vector<std::string> on;
+    for (const bool puts_on : {false, true}) {  // off first: some devices allow only so many at once
+        for (const std::string& attribute : names_in(directory, "in_", enable_suffix)) {
+            constexpr std::size_t prefix_bytes = 3;
+            std::string channel =
+                attribute.substr(prefix_bytes, attribute.size() - prefix_bytes - enable_suffix.size());
+            if (is_wanted(options, channel) != puts_on) {
+                continue;
+            }
+            if (const int error = write_attribute(directory + attribute, puts_on ? "1" : "0")) {
+                return failure_text(directory + attribute, error);
+            }
+            if (puts_on) {
+                on.push_back(std::move(channel));
+            }
+        }
+    }
+    return lay_out(device, on);
+}
+
+std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<std::string>& channels) {
+    struct Element {
+        double index = 0;
+        ScanType type;
+        std::string channel;
+    };
+    const std::string stem = device.path + "/scan_elements/in_";
+    std::vector<Element> elements;
+    for (const std::string& channel : channels) {
+        const std::string path = stem + channel;
+        const auto index = read_number(path + "_index");
+        const std::string text = read_attribute(path + "_type").value_or("");
+        const auto type = parse_scan_type(text);
+        if (!index || !type) {
+            std::string what = path;
+            return what.append("_type: \"")
+                .append(text)
+                .append("\", allowed: such as le:s12/16>>4, and an index beside it");
+        }
+        elements.push_back({*index, *type, channel});
+    }
+    std::sort(elements.begin(), elements.end(),
+              [](const Element& left, const Element& right) { return left.index < right.index; });
+    layout_ = {};
+    inputs_.clear();
+    timestamp_.reset();
+    for (const Element& element : elements) {
+        if (element.channel == timestamp_channel) {
+            timestamp_ = inputs_.size();
+            inputs_.emplace_back().name = element.channel;
+        } else {
+            inputs_.push_back(scaled_input(device, element.channel, false));
+        }
+        if (!layout_.add(element.type)) {
+            return stem + "*: " + std::to_string(elements.size()) + " channels, allowed: up to " +
+                   std::to_string(elements_max);
+        }
+    }
+    if (inputs_.size() == (timestamp_ ? 1U : 0U)) {
+        return stem + "*_en: none of the wanted channels is there";
+    }
+    bytes_.resize(bytes_max);  // elements_max frames of the longest elements fit
+    return {};
+}
+
+FrameBuffer::Wait FrameBuffer::wait(const CancelSignal* cancel, Duration at_most) const noexcept {
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(at_most).count();
+    std::array<pollfd, 2> watched{
+        {{descriptor_, POLLIN, 0}, {cancel == nullptr ? -1 : cancel->descriptor(), POLLIN, 0}}};
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(milliseconds));
+    if (cancel != nullptr && cancel->is_set()) {
+        return Wait::cancelled;
+    }
+    return ready > 0 && watched[0].revents != 0 ? Wait::readable : Wait::nothing;
+}
+
+int FrameBuffer::fill() noexcept {
+    std::memmove(bytes_.data(), bytes_.data() + taken_, filled_ - taken_);
+    filled_ -= taken_;
+    taken_ = 0;
+    // The kernel gives whole frames and may refuse room for less than one.
+    const std::size_t frame = layout_.frame_bytes();
+    const std::size_t room = bytes_.size() / frame * frame - filled_;
+    const ssize_t got = ::read(descriptor_, bytes_.data() + filled_, room);
+    if (got > 0) {
+        filled_ += static_cast<std::size_t>(got);
+        return 0;
+    }
+    if (got == 0) {
+        return ENODEV;
+    }
+    return errno == EAGAIN || errno == EINTR ? 0 : errno;
+}
+
+std::span<const std::byte> FrameBuffer::next_frame() noexcept {
+    const std::size_t bytes = layout_.frame_bytes();
+    if (filled_ - taken_ < bytes) {
+        return {};
+    }
+    const std::span<const std::byte> frame = std::span(bytes_).subspan(taken_, bytes);
+    taken_ += bytes;
+    return frame;
+}
+
+std::optional<std::int64_t> FrameBuffer::timestamp_of(std::span<const std::byte> frame) const noexcept {
+    if (!timestamp_) {
+        return std::nullopt;
+    }
+    return decode_whole(layout_.type(*timestamp_), layout_.value_bytes(frame, *timestamp_));
+}
+
+}  // namespace telegate::iio

@@ -1,0 +1,278 @@
+#include "device/iio_driver.hpp"
+
+#include "core/topic.hpp"
+#include "host/channel_names.hpp"
+#include "iio/attribute.hpp"
+#include "iio/channel_kind.hpp"
+#include "iio/found_device.hpp"
+#include "iio/frame_buffer.hpp"
+#include "iio/sampling_frequency.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::int64_t buffer_length_max = 65'536;
+constexpr double sampling_frequency_max = 1e9;
+/// Timestamps further from now than that are of another clock than they should be.
+constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
+
+void check(const IioDriverOptions& options) {
+    const auto refuse = [](const std::string& option, const std::string& value, const std::string& allowed) {
+        throw std::invalid_argument(option + ": " + value + ", allowed: " + allowed);
+    };
+    if (options.device.empty()) {
+        refuse("device", "nothing", "the name or the label of a device, or iio:deviceN");
+    }
+    if (options.channels.size() > iio::inputs_max) {
+        refuse("channels", std::to_string(options.channels.size()), "up to " + std::to_string(iio::inputs_max));
+    }
+    for (const std::string& channel : options.channels) {
+        if (channel.empty() || channel.find('/') != std::string::npos || channel == "timestamp") {
+            refuse("channels", '"' + channel + '"', "names such as voltage0 or accel_x");
+        }
+    }
+    if (options.buffer_length < 1 || options.buffer_length > buffer_length_max) {
+        refuse("buffer_length", std::to_string(options.buffer_length), "1 to " + std::to_string(buffer_length_max));
+    }
+    if (!(options.sampling_frequency >= 0.0 && options.sampling_frequency <= sampling_frequency_max)) {
+        refuse("sampling_frequency", std::to_string(options.sampling_frequency), "0 to 1000000000");
+    }
+    if (options.timestamp_clock != "monotonic" && options.timestamp_clock != "realtime") {
+        refuse("timestamp_clock", options.timestamp_clock, "monotonic or realtime");
+    }
+}
+
+/// Reads one device, found anew after it was gone.
+///
+/// Threads: those of Driver.
+/// Limits:  inputs_max inputs; those beyond are counted in left_out. channels_max channels in all. Allocates when the
+///          device is found, and for the words of a failure.
+/// Failure: an input that cannot be read is absent; a device without one that can has failed, and is looked for anew
+///          by the next read().
+class IioDriver final : public Driver {
+  public:
+    static constexpr std::size_t channels_max = 512;  // over all that was ever found under the name
+
+    explicit IioDriver(IioDriverOptions options) : options_(std::move(options)) { check(options_); }
+
+    [[nodiscard]] DriverTraits traits() const noexcept override {
+        return {.own_thread = true, .streams = options_.buffered};
+    }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+
+    void open(SampleBatch& batch) override {
+        for (const std::string& name : options_.channels) {
+            channel(batch, name);
+        }
+    }
+
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        try {
+            if (!is_connected_ && !connect(batch, now)) {
+                return {ReadResult::Status::failed, problem_};
+            }
+            return options_.buffered ? read_frames(batch) : read_attributes(batch);
+        } catch (const std::bad_alloc&) {
+            return {ReadResult::Status::failed, "out of memory"};
+        } catch (const std::exception& problem) {
+            problem_ = problem.what();
+            return {ReadResult::Status::failed, problem_};
+        }
+    }
+
+    void reset() noexcept override { disconnect(); }
+
+  private:
+    struct Known {
+        std::string name;
+        std::string part;
+        SampleBatch::Channel channel;
+    };
+    struct Polled {
+        iio::Input input;
+        iio::AttributeFile file;
+        SampleBatch::Channel channel;
+    };
+
+    SampleBatch::Channel channel(SampleBatch& batch, const std::string& name) {
+        const auto known =
+            std::find_if(known_.begin(), known_.end(), [&](const Known& each) { return each.name == name; });
+        if (known != known_.end()) {
+            return known->channel;
+        }
+        if (known_.size() == channels_max) {
+            ++left_out_;
+            return SampleBatch::Channel::none;
+        }
+        const std::string part = host::free_part(name, topic_part_bytes_max, [&](const std::string& candidate) {
+            return std::any_of(known_.begin(), known_.end(), [&](const Known& each) { return each.part == candidate; });
+        });
+        known_.push_back({name, part, batch.add_channel(part, iio::kind_of(name).unit)});
+        return known_.back().channel;
+    }
+
+    bool connect(SampleBatch& batch, MonoTime now) {
+        iio::Search search = iio::find_device(options_.sys_root, options_.device);
+        problem_ = std::move(search.problem);
+        if (problem_.empty() && options_.sampling_frequency > 0.0) {
+            problem_ = iio::set_sampling_frequency(options_.sys_root, search.device, options_.trigger,
+                                                   options_.sampling_frequency);
+        }
+        if (problem_.empty()) {
+            left_out_ = 0;
+            problem_ = options_.buffered ? capture(batch, search.device) : poll_attributes(batch, search.device);
+        }
+        is_connected_ = problem_.empty();
+        if (left_out_ > 0) {
+            left_out_channel_ = batch.add_channel("left_out", "1");
+        }
+        heard_ = now;
+        return is_connected_;
+    }
+
+    void disconnect() noexcept {
+        polled_.clear();
+        buffer_.stop();
+        is_connected_ = false;
+    }
+
+    ReadResult fail(std::string problem) {
+        disconnect();
+        problem_ = std::move(problem);
+        return {ReadResult::Status::failed, problem_};
+    }
+
+    [[nodiscard]] std::string poll_attributes(SampleBatch& batch, const iio::FoundDevice& device) {
+        iio::Inputs found = iio::list_inputs(device);
+        left_out_ = static_cast<std::int64_t>(found.left_out);
+        for (iio::Input& input : found.inputs) {
+            const auto& wanted = options_.channels;
+            if (wanted.empty() || std::find(wanted.begin(), wanted.end(), input.name) != wanted.end()) {
+                const SampleBatch::Channel own = channel(batch, input.name);
+                iio::AttributeFile file(input.path);
+                polled_.push_back(Polled{std::move(input), std::move(file), own});
+            }
+        }
+        return polled_.empty() ? device.path + ": none of the wanted channels is there" : std::string();
+    }
+
+    ReadResult read_attributes(SampleBatch& batch) {
+        std::size_t good = 0;
+        int first_error = 0;
+        const std::string* first_path = nullptr;
+        for (Polled& each : polled_) {
+            if (cancel_ != nullptr && cancel_->is_set()) {
+                return {ReadResult::Status::interrupted};
+            }
+            const auto raw = each.file.read_number();
+            if (raw) {
+                batch.stamp_now();
+                batch.add(each.channel, (*raw + each.input.offset) * each.input.scale);
+                ++good;
+            } else if (first_path == nullptr) {
+                first_error = each.file.error();
+                first_path = &each.input.path;
+            }
+        }
+        if (good == 0 || first_error == ENODEV) {
+            return fail(first_error == EBADMSG ? *first_path + ": no number"
+                                               : iio::failure_text(*first_path, first_error));
+        }
+        batch.add(left_out_channel_, left_out_);
+        batch.add_absent_for_missing();
+        return {};
+    }
+
+    [[nodiscard]] std::string capture(SampleBatch& batch, const iio::FoundDevice& device) {
+        std::string problem = buffer_.start(device, {options_.channels, options_.trigger, options_.buffer_length,
+                                                     options_.timestamp_clock == "realtime", options_.dev_root});
+        if (!problem.empty()) {
+            return problem;
+        }
+        frame_channels_.clear();
+        for (std::size_t element = 0; element < buffer_.inputs().size(); ++element) {
+            const std::string& name = buffer_.inputs()[element].name;
+            const std::uint32_t repeat = buffer_.layout().type(element).repeat;
+            for (std::uint32_t number = 0; number < repeat; ++number) {
+                const bool has_channel = name != "timestamp";
+                const std::string own = repeat == 1 ? name : name + '.' + std::to_string(number);
+                frame_channels_.push_back(has_channel ? channel(batch, own) : SampleBatch::Channel::none);
+            }
+        }
+        return {};
+    }
+
+    ReadResult read_frames(SampleBatch& batch) {
+        const auto waited = buffer_.wait(cancel_, wait_max);
+        if (waited == iio::FrameBuffer::Wait::cancelled) {
+            return {ReadResult::Status::interrupted};
+        }
+        batch.stamp_now();
+        const MonoTime now = batch.clock().mono_now();
+        if (waited == iio::FrameBuffer::Wait::nothing) {
+            const bool is_silent =
+                options_.silence_ms > 0 && now - heard_ >= std::chrono::milliseconds(options_.silence_ms);
+            return is_silent ? fail(options_.device + ": no frame for " + std::to_string(options_.silence_ms) + " ms")
+                             : ReadResult{};
+        }
+        if (const int error = buffer_.fill()) {
+            return fail(iio::failure_text(buffer_.node(), error));
+        }
+        const ClockPair taken_at = read_both(batch.clock());
+        for (auto frame = buffer_.next_frame(); !frame.empty(); frame = buffer_.next_frame()) {
+            heard_ = now;
+            add_frame(batch, frame, taken_at);
+        }
+        batch.add(left_out_channel_, left_out_);
+        return {};
+    }
+
+    void add_frame(SampleBatch& batch, std::span<const std::byte> frame, ClockPair now) {
+        Quality quality = Quality::good;
+        if (const auto taken = buffer_.timestamp_of(frame)) {
+            // What is far off may be anything, so the difference is worked out without overflow.
+            const std::int64_t own = buffer_.is_realtime() ? now.utc_ns : now.mono_ns;
+            const bool is_near =
+                *taken > 0 && *taken <= own + timestamp_age_max_ns && *taken >= own - timestamp_age_max_ns;
+            const std::int64_t age_ns = is_near ? own - *taken : 0;
+            batch.stamp(now.utc_ns - age_ns, now.mono_ns - age_ns);
+            quality = is_near ? Quality::good : Quality::uncertain;
+        }
+        std::size_t at = 0;  // of frame_channels_
+        const iio::FrameLayout& layout = buffer_.layout();
+        for (std::size_t element = 0; element < layout.elements(); ++element) {
+            const iio::ScanType& type = layout.type(element);
+            const iio::Input& input = buffer_.inputs()[element];
+            for (std::uint32_t number = 0; number < type.repeat; ++number) {
+                const double raw = iio::decode_value(type, layout.value_bytes(frame, element, number));
+                batch.add(frame_channels_[at++], (raw + input.offset) * input.scale, quality);
+            }
+        }
+    }
+
+    const IioDriverOptions options_;
+    const CancelSignal* cancel_ = nullptr;
+    std::vector<Known> known_;
+    bool is_connected_ = false;
+    std::string problem_;
+    std::vector<Polled> polled_;
+    iio::FrameBuffer buffer_;
+    std::vector<SampleBatch::Channel> frame_channels_;  // one per value of a frame
+    MonoTime heard_{};                                  // when the last frame came
+    std::int64_t left_out_ = 0;
+    SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_iio_driver(IioDriverOptions options) {
+    return std::make_unique<IioDriver>(std::move(options));
+}
+
+}  // namespace telegate

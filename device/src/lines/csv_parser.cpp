@@ -1,0 +1,158 @@
+#include "core/topic.hpp"
+#include "lines/field_value.hpp"
+#include "lines/line_parsers.hpp"
+#include "lines/refusal.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+struct Column {
+    std::string name;  // "": skipped
+    std::string unit;
+};
+
+[[noreturn]] void refuse_columns(const std::string& why) {
+    throw std::invalid_argument("columns: " + why);
+}
+
+/// NAME, NAME[UNIT] or -.
+Column to_column(std::string_view text) {
+    if (text == "-") {
+        return {};
+    }
+    const std::size_t bracket = text.find('[');
+    const std::string_view name = without_blanks(text.substr(0, bracket));
+    const bool has_unit = bracket != std::string_view::npos;
+    if (name.empty() || (has_unit && text.back() != ']')) {
+        refuse_columns(std::string(1, '"').append(text).append("\" is not NAME, NAME[UNIT] or -"));
+    }
+    return {std::string(name),
+            has_unit ? std::string(text.substr(bracket + 1, text.size() - bracket - 2)) : std::string()};
+}
+
+std::vector<Column> to_columns(const std::vector<std::string>& texts) {
+    if (texts.size() > LineFields::fields_max) {
+        refuse_columns(std::to_string(texts.size()) + " are more than " + std::to_string(LineFields::fields_max));
+    }
+    std::vector<Column> columns;
+    std::set<std::string> channels;
+    for (const std::string& text : texts) {
+        columns.push_back(to_column(text));
+        const std::string& name = columns.back().name;
+        if (!name.empty() && !channels.insert(to_topic_part(name)).second) {
+            refuse_columns("\"" + name + "\" has the channel of another column");
+        }
+    }
+    if (channels.empty()) {
+        refuse_columns("none has a name, and csv needs one at least");
+    }
+    return columns;
+}
+
+/// Columns in a fixed order, with quotes as in RFC 4180 and blanks around a column that do not count.
+class CsvParser final : public LineParser {
+  public:
+    explicit CsvParser(const LineFormat& format) : columns_(to_columns(format.columns)), delimiter_(format.delimiter) {
+        const auto byte = static_cast<unsigned char>(delimiter_);
+        const bool is_printable = byte >= ' ' && byte <= '~';
+        if ((!is_printable && delimiter_ != '\t') || delimiter_ == '"' || delimiter_ == '#') {
+            throw std::invalid_argument("delimiter: neither a printable character of ASCII but \" and #, nor a tab");
+        }
+    }
+
+  private:
+    LineResult parse_text(std::string_view line, LineFields& fields) override {
+        if (without_blanks(line).front() == '#') {
+            return {LineResult::Status::ignored, {}};
+        }
+        if (delimiter_ == ' ') {
+            line = without_blanks(line);
+        }
+        bool is_heading = true;
+        std::string_view rest = line;
+        std::size_t count = 0;
+        for (bool more = true; more; ++count) {
+            if (count == columns_.size()) {
+                return refuse_("more than the " + std::to_string(count) + " columns that have names in", line);
+            }
+            const Column& column = columns_[count];
+            const auto value = take_cell(rest, more, fields);
+            if (!value) {
+                return refuse_("the quotes do not end, or something follows them, in", line);
+            }
+            if (!column.name.empty()) {
+                (void)fields.add(column.name, *value, column.unit);  // no more columns than fields
+                is_heading = is_heading && *value == FieldValue{std::string_view(column.name)};
+            }
+        }
+        if (count < columns_.size()) {
+            return refuse_("not " + std::to_string(columns_.size()) + " columns in", line);
+        }
+        return {is_heading ? LineResult::Status::ignored : LineResult::Status::ok, {}};
+    }
+
+    /// The next cell with the delimiter behind it; `more`: there was one. nullopt for quotes that are wrong.
+    std::optional<FieldValue> take_cell(std::string_view& rest, bool& more, LineFields& fields) const {
+        skip(rest, delimiter_ == '\t' ? " " : " \t");
+        const bool is_quoted = !rest.empty() && rest.front() == '"';
+        FieldValue value;
+        if (is_quoted) {
+            const auto text = take_quoted(rest, fields);
+            if (!text) {
+                return std::nullopt;
+            }
+            value = *text;
+            skip(rest, delimiter_ == '\t' ? " " : delimiter_ == ' ' ? "\t" : " \t");
+        }
+        const std::size_t end = is_quoted ? 0 : std::min(rest.find(delimiter_), rest.size());
+        if (!is_quoted) {
+            value = number_or_text(without_blanks(rest.substr(0, end)));
+        }
+        rest.remove_prefix(end);
+        more = !rest.empty();
+        if (more && rest.front() != delimiter_) {
+            return std::nullopt;
+        }
+        rest.remove_prefix(more ? 1 : 0);
+        return value;
+    }
+
+    static void skip(std::string_view& rest, std::string_view blanks) noexcept {
+        rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+    }
+
+    /// Two quotes stand for one.
+    static std::optional<std::string_view> take_quoted(std::string_view& rest, LineFields& fields) {
+        std::size_t at = 1;
+        while (at < rest.size() && (rest[at] != '"' || rest.substr(at, 2) == "\"\"")) {
+            fields.append(rest[at]);
+            at += rest[at] == '"' ? 2U : 1U;
+        }
+        const std::string_view text = fields.take_text();
+        if (at >= rest.size()) {
+            return std::nullopt;
+        }
+        rest.remove_prefix(at + 1);
+        return text;
+    }
+
+    const std::vector<Column> columns_;
+    const char delimiter_;
+    Refusal refuse_;
+};
+
+}  // namespace
+
+std::unique_ptr<LineParser> make_csv_parser(const LineFormat& format) {
+    return std::make_unique<CsvParser>(format);
+}
+
+}  // namespace telegate

@@ -1,0 +1,120 @@
+#include "lines/field_value.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+unsigned byte_at(std::string_view text, std::size_t at) noexcept {
+    return static_cast<unsigned char>(text[at]);
+}
+
+bool is_continuation(std::string_view text, std::size_t at) noexcept {
+    return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80U;
+}
+
+/// Bytes of the character beyond ASCII at `at`; 0 when it is not well-formed.
+std::size_t character_bytes(std::string_view text, std::size_t at) noexcept {
+    const unsigned first = byte_at(text, at);
+    const std::size_t bytes = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (first < 0xC2 || first > 0xF4) {
+        return 0;
+    }
+    for (std::size_t next = 1; next < bytes; ++next) {
+        if (!is_continuation(text, at + next)) {
+            return 0;
+        }
+    }
+    const unsigned second = byte_at(text, at + 1);
+    const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+    const bool outside = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
+    return overlong || outside ? 0 : bytes;
+}
+
+char to_lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool equals_lower(std::string_view word, std::string_view lower) noexcept {
+    return std::equal(word.begin(), word.end(), lower.begin(), lower.end(),
+                      [](char a, char b) { return to_lower(a) == b; });
+}
+
+}  // namespace
+
+bool is_plain_text(std::string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+        const unsigned first = byte_at(text, at);
+        const std::size_t bytes = first < 0x80 ? 1 : character_bytes(text, at);
+        if (first == 0 || bytes == 0) {
+            return false;
+        }
+        at += bytes;
+    }
+    return true;
+}
+
+std::string_view without_blanks(std::string_view text) noexcept {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::optional<FieldValue> number_of(std::string_view word) noexcept {
+    if (word.empty()) {
+        return FieldValue{};
+    }
+    if (word.size() > 1 && word[0] == '+' && word[1] != '-') {  // from_chars knows no '+'
+        word.remove_prefix(1);
+    }
+    const char* const end = word.data() + word.size();
+    std::int64_t integer = 0;
+    const auto whole = std::from_chars(word.data(), end, integer);
+    if (whole.ec == std::errc{} && whole.ptr == end) {
+        return FieldValue{integer};
+    }
+    double real = 0;
+    const auto any = std::from_chars(word.data(), end, real);
+    if (any.ec == std::errc::invalid_argument || any.ptr != end) {
+        return std::nullopt;
+    }
+    return any.ec == std::errc{} && std::isfinite(real) ? FieldValue{real} : FieldValue{};
+}
+
+FieldValue number_or_text(std::string_view word) noexcept {
+    const std::optional<FieldValue> number = number_of(word);
+    return number ? *number : FieldValue{word};
+}
+
+std::optional<bool> to_boolean(std::string_view word) noexcept {
+    constexpr std::array<std::pair<std::string_view, bool>, 6> words{
+        {{"true", true}, {"false", false}, {"on", true}, {"off", false}, {"yes", true}, {"no", false}}};
+    for (const auto& [name, value] : words) {
+        if (equals_lower(word, name)) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string_view excerpt(std::string_view text) noexcept {
+    constexpr std::size_t bytes_max = 40;  // of the 160 that an error text has
+    if (text.size() <= bytes_max) {
+        return text;
+    }
+    std::size_t end = bytes_max;
+    while (end > 0 && is_continuation(text, end)) {
+        --end;
+    }
+    return text.substr(0, end);
+}
+
+}  // namespace telegate

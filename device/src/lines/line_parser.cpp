@@ -1,0 +1,29 @@
+#include "lines/line_parser.hpp"
+
+#include "lines/field_value.hpp"
+#include "lines/line_parsers.hpp"
+
+namespace telegate {
+
+LineResult LineParser::parse(std::string_view line, LineFields& fields) {
+    fields.start(line.size());
+    if (!is_plain_text(line)) {
+        return {LineResult::Status::refused, "not UTF-8, or a NUL byte in it"};
+    }
+    if (without_blanks(line).empty()) {
+        return {LineResult::Status::ignored, {}};
+    }
+    return parse_text(line, fields);
+}
+
+std::unique_ptr<LineParser> make_line_parser(const LineFormat& format) {
+    switch (format.kind) {
+        case LineFormat::Kind::csv: return make_csv_parser(format);
+        case LineFormat::Kind::nmea: return make_nmea_parser(format.checksum_required);
+        case LineFormat::Kind::regex: return make_regex_parser(format);
+        case LineFormat::Kind::key_value: break;
+    }
+    return make_key_value_parser();
+}
+
+}  // namespace telegate

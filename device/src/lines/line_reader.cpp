@@ -1,0 +1,76 @@
+#include "lines/line_reader.hpp"
+
+namespace telegate {
+
+LineReader::LineReader(const LineFormat& format, LineLimits limits)
+    : assembler_(limits.line_bytes_max), parser_(make_line_parser(format)), channels_(limits.channels_max) {}
+
+void LineReader::open(SampleBatch& batch) {
+    refused_channel_ = batch.add_channel("lines.refused", "1");
+    channels_.reserve("lines.refused");
+    channels_.reserve("fields.refused");
+}
+
+std::size_t LineReader::take(std::string_view bytes, SampleBatch& batch) {
+    const std::uint64_t before = good_;
+    while (const auto line = assembler_.next(bytes)) {
+        take_line(*line, batch);
+    }
+    see_overlong();
+    return static_cast<std::size_t>(good_ - before);
+}
+
+std::size_t LineReader::finish(SampleBatch& batch) {
+    const std::uint64_t before = good_;
+    if (const auto line = assembler_.finish()) {
+        take_line(*line, batch);
+    }
+    see_overlong();
+    return static_cast<std::size_t>(good_ - before);
+}
+
+void LineReader::take_line(std::string_view line, SampleBatch& batch) {
+    const LineResult result = parser_->parse(line, fields_);
+    switch (result.status) {
+        case LineResult::Status::ignored: ++ignored_; return;
+        case LineResult::Status::refused:
+            ++refused_;
+            why_ = result.why;
+            return;
+        case LineResult::Status::ok: break;
+    }
+    ++good_;
+    for (const LineField& field : fields_) {
+        const std::uint64_t without_room = channels_.refused();
+        channels_.add(batch, field);
+        if (channels_.refused() != without_room) {
+            why_ = "no channel for field \"";
+            why_ += field.name.substr(0, name_bytes_told);
+            why_ += "\": " + std::to_string(channels_.size()) + " names are the most";
+        }
+    }
+}
+
+void LineReader::see_overlong() {
+    if (assembler_.overlong() != overlong_seen_) {
+        overlong_seen_ = assembler_.overlong();
+        why_ = "longer than " + std::to_string(assembler_.bytes_max()) + " bytes";
+    }
+}
+
+void LineReader::tell_books(SampleBatch& batch, bool all) {
+    if (all || !told_ || refused() != refused_told_) {
+        told_ = true;
+        refused_told_ = refused();
+        batch.add(refused_channel_, static_cast<std::int64_t>(refused_told_));
+    }
+    if (fields_refused() > 0 && (all || fields_refused() != fields_refused_told_)) {
+        if (fields_refused_told_ == 0) {
+            fields_refused_channel_ = batch.add_channel("fields.refused", "1");
+        }
+        fields_refused_told_ = fields_refused();
+        batch.add(fields_refused_channel_, static_cast<std::int64_t>(fields_refused_told_));
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,74 @@
+#include "lines/field_value.hpp"
+#include "lines/line_parsers.hpp"
+
+#include <re2/re2.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+/// For the program and the states of one pattern; the library's default is 8 MiB.
+constexpr std::int64_t pattern_memory_max = 1'024 * 1'024;
+
+RE2::Options to_options() {
+    RE2::Options options;
+    options.set_log_errors(false);
+    options.set_max_mem(pattern_memory_max);
+    return options;
+}
+
+[[noreturn]] void refuse_pattern(const std::string& pattern, const std::string& why) {
+    throw std::invalid_argument("pattern: \"" + pattern + "\": " + why);
+}
+
+/// Named groups of a regular expression, in time that is linear in the line.
+class RegexParser final : public LineParser {
+  public:
+    explicit RegexParser(const std::string& pattern) : expression_(pattern, to_options()) {
+        if (!expression_.ok()) {
+            refuse_pattern(pattern, expression_.error());
+        }
+        for (const auto& [index, name] : expression_.CapturingGroupNames()) {
+            names_.emplace_back(static_cast<std::size_t>(index), name);
+        }
+        if (names_.empty()) {
+            refuse_pattern(pattern, "no named group, (?P<name>...), so no line would give a field");
+        }
+        if (names_.size() > LineFields::fields_max) {
+            refuse_pattern(pattern, "more than " + std::to_string(LineFields::fields_max) + " named groups");
+        }
+        groups_.resize(names_.back().first + 1);
+    }
+
+  private:
+    /// A group that takes no part in the match gives no field.
+    LineResult parse_text(std::string_view line, LineFields& fields) override {
+        if (!expression_.Match({line.data(), line.size()}, 0, line.size(), RE2::UNANCHORED, groups_.data(),
+                               static_cast<int>(groups_.size()))) {
+            return {LineResult::Status::ignored, {}};
+        }
+        for (const auto& [index, name] : names_) {
+            const re2::StringPiece& group = groups_[index];
+            if (group.data() != nullptr) {
+                (void)fields.add(name, number_or_text(without_blanks({group.data(), group.size()})));
+            }
+        }
+        return {};
+    }
+
+    const RE2 expression_;
+    std::vector<std::pair<std::size_t, std::string>> names_;  // by group
+    std::vector<re2::StringPiece> groups_;
+};
+
+}  // namespace
+
+std::unique_ptr<LineParser> make_regex_parser(const LineFormat& format) {
+    return std::make_unique<RegexParser>(format.pattern);
+}
+
+}  // namespace telegate

@@ -1,0 +1,183 @@
+#include "metrics/given_time.hpp"
+
+#include "metrics/number_text.hpp"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+
+namespace telegate::metrics {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t earliest_ns = 946'684'800 * second_ns;  // 2000-01-01
+constexpr std::int64_t ahead_max_ns = 86'400 * second_ns;
+
+struct Unit {
+    double count_min;  // the least count, in size, that is taken to be in this unit
+    std::int64_t ns;
+};
+// In seconds 2000 is 9.5e8 and 2286 is 1e10; in milliseconds that is 1970-04-26.
+constexpr std::array<Unit, 4> units{{{1e17, 1}, {1e14, 1'000}, {1e11, 1'000'000}, {0, second_ns}}};
+
+std::int64_t unit_ns(double count, TimePrecision precision) noexcept {
+    switch (precision) {
+        case TimePrecision::ns: return 1;
+        case TimePrecision::us: return 1'000;
+        case TimePrecision::ms: return 1'000'000;
+        case TimePrecision::s: return second_ns;
+        case TimePrecision::by_size: break;
+    }
+    for (const Unit& unit : units) {
+        if (std::abs(count) >= unit.count_min) {
+            return unit.ns;
+        }
+    }
+    return second_ns;
+}
+
+/// Takes a number of exactly so many digits off the front; -1 when there is none.
+int take_digits(std::string_view& text, std::size_t count) noexcept {
+    if (text.size() < count) {
+        return -1;
+    }
+    int number = 0;
+    for (std::size_t at = 0; at < count; ++at) {
+        if (!is_digit(text[at])) {
+            return -1;
+        }
+        number = number * 10 + (text[at] - '0');
+    }
+    text.remove_prefix(count);
+    return number;
+}
+
+bool take(std::string_view& text, char c) noexcept {
+    if (!text.starts_with(c)) {
+        return false;
+    }
+    text.remove_prefix(1);
+    return true;
+}
+
+/// Nanoseconds of the digits behind the point; those beyond the ninth count for nothing.
+std::int64_t take_fraction(std::string_view& text) noexcept {
+    std::int64_t ns = 0;
+    for (std::int64_t weight = second_ns / 10; !text.empty() && is_digit(text.front()); weight /= 10) {
+        ns += (text.front() - '0') * weight;
+        text.remove_prefix(1);
+    }
+    return ns;
+}
+
+/// Seconds east of UTC of what ends a time.
+std::optional<int> to_offset_s(std::string_view text) noexcept {
+    if (text == "Z" || text == "z") {
+        return 0;
+    }
+    const int sign = text.starts_with('-') ? -1 : 1;
+    if (!take(text, '+') && !take(text, '-')) {
+        return std::nullopt;
+    }
+    const int hours = take_digits(text, 2);
+    (void)take(text, ':');
+    const int minutes = take_digits(text, 2);
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || !text.empty()) {
+        return std::nullopt;
+    }
+    return sign * (hours * 60 + minutes) * 60;
+}
+
+std::optional<std::int64_t> take_day_s(std::string_view& text) noexcept {
+    const int year = take_digits(text, 4);
+    const bool has_year = take(text, '-');
+    const int month = take_digits(text, 2);
+    const bool has_month = take(text, '-');
+    const int day = take_digits(text, 2);
+    if (year < 0 || !has_year || month < 1 || !has_month || day < 1) {
+        return std::nullopt;
+    }
+    using namespace std::chrono;
+    const year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                              std::chrono::day(static_cast<unsigned>(day)));
+    if (!date.ok()) {
+        return std::nullopt;
+    }
+    return duration_cast<seconds>(sys_days(date).time_since_epoch()).count();
+}
+
+std::optional<std::int64_t> take_clock_s(std::string_view& text) noexcept {
+    const int hours = take_digits(text, 2);
+    const bool has_hours = take(text, ':');
+    const int minutes = take_digits(text, 2);
+    const bool has_minutes = take(text, ':');
+    const int seconds = take_digits(text, 2);
+    constexpr int leap_second = 60;
+    if (hours < 0 || hours > 23 || !has_hours || minutes < 0 || minutes > 59 || !has_minutes || seconds < 0 ||
+        seconds > leap_second) {
+        return std::nullopt;
+    }
+    return (hours * 60 + minutes) * 60 + seconds;
+}
+
+}  // namespace
+
+bool is_likely_time(std::int64_t utc_ns, std::int64_t now_utc_ns) noexcept {
+    return utc_ns >= earliest_ns && utc_ns - ahead_max_ns <= now_utc_ns;
+}
+
+std::optional<std::int64_t> to_utc_ns(std::int64_t count, TimePrecision precision) noexcept {
+    std::int64_t ns = 0;
+    if (__builtin_mul_overflow(count, unit_ns(static_cast<double>(count), precision), &ns)) {
+        return std::nullopt;
+    }
+    return ns;
+}
+
+std::optional<std::int64_t> to_utc_ns(double count, TimePrecision precision) noexcept {
+    constexpr double beyond = 0x1p63;
+    const double unit = static_cast<double>(unit_ns(count, precision));
+    const double whole = std::trunc(count);
+    if (!(std::abs(whole) * unit < beyond)) {
+        return std::nullopt;
+    }
+    // Apart, so that the whole part keeps all of its digits.
+    std::int64_t ns = 0;
+    if (__builtin_add_overflow(static_cast<std::int64_t>(whole) * static_cast<std::int64_t>(unit),
+                               static_cast<std::int64_t>((count - whole) * unit), &ns)) {
+        return std::nullopt;
+    }
+    return ns;
+}
+
+std::optional<std::int64_t> parse_iso_time(std::string_view text) noexcept {
+    const auto day_s = take_day_s(text);
+    if (!day_s || !(take(text, 'T') || take(text, 't') || take(text, ' '))) {
+        return std::nullopt;
+    }
+    const auto clock_s = take_clock_s(text);
+    if (!clock_s) {
+        return std::nullopt;
+    }
+    std::int64_t fraction_ns = 0;
+    if (take(text, '.')) {
+        const std::size_t before = text.size();
+        fraction_ns = take_fraction(text);
+        if (text.size() == before) {
+            return std::nullopt;
+        }
+    }
+    const auto offset_s = to_offset_s(text);
+    if (!offset_s) {
+        return std::nullopt;
+    }
+    std::int64_t ns = 0;
+    if (__builtin_mul_overflow(*day_s + *clock_s - *offset_s, second_ns, &ns) ||
+        __builtin_add_overflow(ns, fraction_ns, &ns)) {
+        return std::nullopt;
+    }
+    return ns;
+}
+
+}  // namespace telegate::metrics

@@ -1,0 +1,184 @@
+#include "metrics/influx.hpp"
+
+#include "metrics/number_text.hpp"
+
+#include <algorithm>
+
+namespace telegate::metrics {
+namespace {
+
+/// Where the first of `marks` stands that has no backslash before it; the size when there is none.
+std::size_t find_bare(std::string_view text, std::string_view marks) noexcept {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (marks.find(text[at]) != std::string_view::npos && (at == 0 || text[at - 1] != '\\')) {
+            return at;
+        }
+    }
+    return text.size();
+}
+
+/// Bytes of a text between quotes with both of them; 0 when it does not end.
+std::size_t quoted_bytes(std::string_view text) noexcept {
+    for (std::size_t at = 1; at < text.size(); ++at) {
+        if (text[at] == '\\') {
+            ++at;
+        } else if (text[at] == '"') {
+            return at + 1;
+        }
+    }
+    return 0;
+}
+
+/// Where the value at the start of `text` ends: at a comma or a space, which may both be within quotes.
+std::size_t value_bytes(std::string_view text) noexcept {
+    return text.starts_with('"') ? quoted_bytes(text) : std::min(text.find_first_of(", "), text.size());
+}
+
+bool take(std::string_view& text, char c) noexcept {
+    if (!text.starts_with(c)) {
+        return false;
+    }
+    text.remove_prefix(1);
+    return true;
+}
+
+std::string_view take_bytes(std::string_view& text, std::size_t count) noexcept {
+    const std::string_view taken = text.substr(0, count);
+    text.remove_prefix(count);
+    return taken;
+}
+
+bool has_control(std::string_view text) noexcept {
+    return std::any_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && byte != '\t') || byte == 0x7F;
+    });
+}
+
+bool read_tags(std::string_view& text, InfluxLine& line) noexcept {
+    while (take(text, ',')) {
+        InfluxTag tag;
+        tag.key = take_bytes(text, find_bare(text, "=, "));
+        if (tag.key.empty() || !take(text, '=')) {
+            return false;
+        }
+        tag.value = take_bytes(text, find_bare(text, "=, "));
+        if (tag.value.empty() || line.tag_count == InfluxLine::tags_max) {
+            return false;
+        }
+        line.tags[line.tag_count++] = tag;
+    }
+    auto* const first = line.tags.data();
+    auto* const last = first + line.tag_count;
+    std::sort(first, last, [](const InfluxTag& a, const InfluxTag& b) { return a.key < b.key; });
+    return std::adjacent_find(first, last, [](const InfluxTag& a, const InfluxTag& b) { return a.key == b.key; }) ==
+           last;
+}
+
+std::optional<bool> to_bool(std::string_view text) noexcept {
+    for (const std::string_view yes : {"t", "T", "true", "True", "TRUE"}) {
+        if (text == yes) {
+            return true;
+        }
+    }
+    for (const std::string_view no : {"f", "F", "false", "False", "FALSE"}) {
+        if (text == no) {
+            return false;
+        }
+    }
+    return std::nullopt;
+}
+
+bool set_value(std::string_view text, InfluxField& field) noexcept {
+    if (text.size() >= 2 && text.front() == '"') {
+        field.value = InfluxText{text.substr(1, text.size() - 2)};
+        return true;
+    }
+    if (text.ends_with('i') || text.ends_with('u')) {
+        const auto whole = to_whole<std::int64_t>(text.substr(0, text.size() - 1));
+        if (!whole || (text.ends_with('u') && text.front() == '-')) {
+            return false;
+        }
+        field.value = *whole;
+        return true;
+    }
+    if (const auto flag = to_bool(text)) {
+        field.value = *flag;
+        return true;
+    }
+    const auto real = to_real(text);
+    field.value = real.value_or(0);
+    return real.has_value();
+}
+
+/// Takes the fields off the front; what is left begins with a space, or is nothing.
+bool read_fields(std::string_view& text, InfluxLine& line) noexcept {
+    const std::string_view from = text;
+    std::size_t taken = 0;
+    do {
+        if (!next_influx_field(text)) {
+            return false;
+        }
+        taken = from.size() - text.size();
+    } while (from[taken - 1] == ',');
+    line.fields = from.substr(0, taken);
+    return text.empty() || text.front() == ' ';
+}
+
+char next_character(std::string_view& raw, std::string_view escaped) noexcept {
+    if (raw.size() > 1 && raw.front() == '\\' && escaped.find(raw[1]) != std::string_view::npos) {
+        raw.remove_prefix(1);
+    }
+    const char c = raw.front();
+    raw.remove_prefix(1);
+    return c;
+}
+
+}  // namespace
+
+bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
+    line.tag_count = 0;
+    line.time.reset();
+    if (has_control(text)) {
+        return false;
+    }
+    line.measurement = take_bytes(text, find_bare(text, ", "));
+    if (line.measurement.empty() || !read_tags(text, line) || !take(text, ' ')) {
+        return false;
+    }
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (!read_fields(text, line)) {
+        return false;
+    }
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    text = text.substr(0, text.find_last_not_of(' ') + 1);
+    if (text.empty()) {
+        return true;
+    }
+    line.time = to_whole<std::int64_t>(text);
+    return line.time.has_value();
+}
+
+std::optional<InfluxField> next_influx_field(std::string_view& fields) noexcept {
+    InfluxField field;
+    field.key = take_bytes(fields, find_bare(fields, "=, "));
+    if (field.key.empty() || !take(fields, '=')) {
+        return std::nullopt;
+    }
+    const std::string_view value = take_bytes(fields, value_bytes(fields));
+    if (value.empty() || !set_value(value, field)) {
+        return std::nullopt;
+    }
+    (void)take(fields, ',');
+    return field;
+}
+
+char next_influx_character(std::string_view& raw) noexcept {
+    return next_character(raw, ",= ");
+}
+
+char next_influx_text_character(std::string_view& raw) noexcept {
+    return next_character(raw, "\"\\");
+}
+
+}  // namespace telegate::metrics

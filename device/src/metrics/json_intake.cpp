@@ -1,0 +1,158 @@
+#include "metrics/given_time.hpp"
+#include "metrics/line_intake.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace telegate::metrics {
+namespace {
+
+/// One more than a sample can hold, so that the batch sees, and flags, what is cut; and a whole character beyond.
+constexpr std::size_t text_room = TelemetrySample::text_bytes_max + 4;
+/// The longest time that ISO 8601 has any use for.
+constexpr std::size_t time_room = 40;
+
+void add_raw(MetricName& name, std::string_view raw) noexcept {
+    std::array<char, MetricName::bytes_max + 1> room;
+    name.add_shown(put_json_text(raw, room).text);
+    name.add_hidden(raw);
+}
+
+bool is_value(JsonEvent event) noexcept {
+    return event == JsonEvent::text || event == JsonEvent::whole || event == JsonEvent::real ||
+           event == JsonEvent::flag || event == JsonEvent::null;
+}
+
+bool begins(JsonEvent event) noexcept {
+    return event == JsonEvent::begin_object || event == JsonEvent::begin_array;
+}
+
+std::optional<std::int64_t> time_of(const JsonScan& scan, JsonEvent event, TimePrecision precision) noexcept {
+    if (event == JsonEvent::whole) {
+        return to_utc_ns(scan.whole(), precision);
+    }
+    if (event == JsonEvent::real) {
+        return to_utc_ns(scan.real(), precision);
+    }
+    if (event == JsonEvent::text) {
+        std::array<char, time_room> room;
+        return parse_iso_time(put_json_text(scan.raw(), room).text);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void JsonIntake::begin_line() noexcept {
+    name_.clear();
+    depth_ = 0;
+    member_ = {};
+    if (!name_raw_.empty()) {
+        name_.begin_part();
+        add_raw(name_, name_raw_);
+    }
+}
+
+/// The next event, with the name of the value that it is or begins.
+JsonEvent JsonIntake::step(JsonScan& scan) noexcept {
+    const JsonEvent event = scan.next();
+    if (event == JsonEvent::end_object || event == JsonEvent::end_array) {
+        --depth_;
+    } else if (event == JsonEvent::key) {
+        if (depth_ == 1) {
+            member_ = scan.raw();
+        }
+        name_.return_to(levels_[depth_ - 1].mark);
+        name_.begin_part();
+        add_raw(name_, scan.raw());
+    } else if (begins(event) || is_value(event)) {
+        begin_element(event);
+    }
+    return event;
+}
+
+/// Elements of an array are named by their number, from 0.
+void JsonIntake::begin_element(JsonEvent event) noexcept {
+    if (depth_ > 0 && levels_[depth_ - 1].is_array) {
+        Level& array = levels_[depth_ - 1];
+        std::array<char, 10> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), array.index++).ptr;
+        name_.return_to(array.mark);
+        name_.add_part({digits.data(), static_cast<std::size_t>(end - digits.data())});
+    }
+    if (begins(event)) {
+        levels_[depth_++] = {name_.mark(), event == JsonEvent::begin_array, 0};
+    }
+}
+
+/// The first of two passes: whether all of the line can be taken, and what its time and its name are.
+bool JsonIntake::look_over(std::string_view line, const LineTarget& target) {
+    name_raw_ = {};
+    given_ns_.reset();
+    JsonScan scan(line);
+    begin_line();
+    for (JsonEvent event = step(scan); event != JsonEvent::end; event = step(scan)) {
+        if (event == JsonEvent::fault || (is_value(event) && depth_ == 0)) {
+            return false;
+        }
+        if (is_value(event) && depth_ == 1 && !note_member(scan, event, target)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool JsonIntake::note_member(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
+    const MetricRules& rules = target.rules;
+    if (levels_[depth_ - 1].is_array) {
+        return true;
+    }
+    if (!rules.name_member.empty() && member_ == rules.name_member) {
+        name_raw_ = scan.raw();
+        return event == JsonEvent::text && !name_raw_.empty();
+    }
+    if (rules.use_time && !rules.time_member.empty() && member_ == rules.time_member) {
+        given_ns_ = time_of(scan, event, rules.time_precision);
+        return given_ns_.has_value();
+    }
+    return true;
+}
+
+bool JsonIntake::take(std::string_view line, const LineTarget& target) {
+    if (!look_over(line, target) || !target.stamp(given_ns_)) {
+        return false;
+    }
+    JsonScan scan(line);
+    begin_line();
+    for (JsonEvent event = step(scan); event != JsonEvent::end; event = step(scan)) {
+        if (is_value(event)) {
+            give(scan, event, target);
+        }
+    }
+    return true;
+}
+
+void JsonIntake::give(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
+    const MetricRules& rules = target.rules;
+    if (depth_ == 1 && !levels_[depth_ - 1].is_array && !member_.empty() &&
+        (member_ == rules.name_member || member_ == rules.time_member)) {
+        return;
+    }
+    const Metric* const metric = target.sink.find_or_add(target.batch, name_, "");
+    if (metric == nullptr) {
+        return;
+    }
+    SampleBatch& batch = target.batch;
+    switch (event) {
+        case JsonEvent::text: {
+            std::array<char, text_room> room;
+            return batch.add(metric->channel, put_json_text(scan.raw(), room).text);
+        }
+        case JsonEvent::whole: return batch.add(metric->channel, scan.whole());
+        case JsonEvent::real: return batch.add(metric->channel, scan.real());
+        case JsonEvent::flag: return batch.add(metric->channel, scan.flag());
+        default: return batch.add_absent(metric->channel);
+    }
+}
+
+}  // namespace telegate::metrics

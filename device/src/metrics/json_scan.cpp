@@ -1,0 +1,307 @@
+#include "metrics/json_scan.hpp"
+
+#include "metrics/number_text.hpp"
+
+#include <algorithm>
+
+namespace telegate::metrics {
+namespace {
+
+constexpr std::size_t hex_digits = 4;  // of \uXXXX
+
+bool is_hex(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/// Bytes of the escape at the start of `text`, 0 when it is none.
+std::size_t escape_bytes(std::string_view text) noexcept {
+    constexpr std::size_t short_form = 2;
+    if (text.size() < short_form) {
+        return 0;
+    }
+    if (text[1] != 'u') {
+        return std::string_view("\"\\/bfnrt").find(text[1]) == std::string_view::npos ? 0 : short_form;
+    }
+    const std::string_view digits = text.substr(short_form, hex_digits);
+    const bool is_whole = digits.size() == hex_digits && std::all_of(digits.begin(), digits.end(), is_hex);
+    return is_whole ? short_form + hex_digits : 0;
+}
+
+std::size_t digit_count(std::string_view text) noexcept {
+    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+}
+
+/// Bytes of the number at the start of `text`, 0 when it is none; whether it has neither fraction nor exponent.
+std::size_t number_bytes(std::string_view text, bool& is_whole) noexcept {
+    std::size_t at = text.starts_with('-') ? 1 : 0;
+    const std::size_t digits = digit_count(text.substr(at));
+    if (digits == 0 || (digits > 1 && text[at] == '0')) {
+        return 0;
+    }
+    at += digits;
+    is_whole = true;
+    if (text.substr(at).starts_with('.')) {
+        const std::size_t fraction = digit_count(text.substr(at + 1));
+        if (fraction == 0) {
+            return 0;
+        }
+        at += 1 + fraction;
+        is_whole = false;
+    }
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+        ++at;
+        at += at < text.size() && (text[at] == '+' || text[at] == '-') ? 1U : 0U;
+        const std::size_t exponent = digit_count(text.substr(at));
+        if (exponent == 0) {
+            return 0;
+        }
+        at += exponent;
+        is_whole = false;
+    }
+    return at;
+}
+
+char short_escape(char c) noexcept {
+    switch (c) {
+        case 'b': return '\b';
+        case 'f': return '\f';
+        case 'n': return '\n';
+        case 'r': return '\r';
+        case 't': return '\t';
+        default: return c;
+    }
+}
+
+constexpr std::uint32_t replacement = 0xFFFD;
+
+bool is_high(std::uint32_t unit) noexcept {
+    return unit >= 0xD800 && unit < 0xDC00;
+}
+
+bool is_low(std::uint32_t unit) noexcept {
+    return unit >= 0xDC00 && unit < 0xE000;
+}
+
+std::uint32_t take_unit(std::string_view& raw) noexcept {
+    constexpr int base = 16;
+    constexpr std::size_t before_digits = 2;
+    std::uint32_t unit = 0;
+    (void)std::from_chars(raw.data() + before_digits, raw.data() + before_digits + hex_digits, unit, base);
+    raw.remove_prefix(before_digits + hex_digits);
+    return unit;
+}
+
+/// The character of the \u at the start of `raw`, and of the one behind it where both are one.
+std::uint32_t take_escaped_character(std::string_view& raw) noexcept {
+    const std::uint32_t unit = take_unit(raw);
+    if (!is_high(unit)) {
+        return is_low(unit) ? replacement : unit;
+    }
+    std::string_view behind = raw;
+    if (!behind.starts_with("\\u")) {
+        return replacement;
+    }
+    const std::uint32_t second = take_unit(behind);
+    if (!is_low(second)) {
+        return replacement;
+    }
+    raw = behind;
+    return 0x10000U + ((unit - 0xD800U) << 10U) + (second - 0xDC00U);
+}
+
+struct Utf8 {
+    std::array<char, 4> bytes{};
+    std::size_t size = 0;
+};
+
+Utf8 to_utf8(std::uint32_t character) noexcept {
+    const auto tail = [character](unsigned shift) {
+        return static_cast<char>(0x80U | ((character >> shift) & 0x3FU));
+    };
+    const auto head = [character](unsigned mark, unsigned shift) {
+        return static_cast<char>(mark | (character >> shift));
+    };
+    if (character < 0x80) {
+        return {{head(0, 0)}, 1};
+    }
+    if (character < 0x800) {
+        return {{head(0xC0, 6), tail(0)}, 2};
+    }
+    if (character < 0x10000) {
+        return {{head(0xE0, 12), tail(6), tail(0)}, 3};
+    }
+    return {{head(0xF0, 18), tail(12), tail(6), tail(0)}, 4};
+}
+
+/// A byte as it is, with those that belong to it, or what an escape stands for.
+Utf8 take_character(std::string_view& raw) noexcept {
+    if (raw.front() != '\\') {
+        Utf8 character;
+        do {
+            character.bytes[character.size++] = raw.front();
+            raw.remove_prefix(1);
+        } while (!raw.empty() && character.size < character.bytes.size() &&
+                 (static_cast<unsigned char>(raw.front()) & 0xC0U) == 0x80U);
+        return character;
+    }
+    if (raw[1] == 'u') {
+        return to_utf8(take_escaped_character(raw));
+    }
+    const char c = short_escape(raw[1]);
+    raw.remove_prefix(2);
+    return {{c}, 1};
+}
+
+}  // namespace
+
+JsonEvent JsonScan::next() noexcept {
+    skip_space();
+    switch (expects_) {
+        case Expects::value: return read_value();
+        case Expects::value_or_end: return closes_here() ? close() : read_value();
+        case Expects::key: return read_key();
+        case Expects::key_or_end: return closes_here() ? close() : read_key();
+        case Expects::comma_or_end:
+            if (closes_here()) {
+                return close();
+            }
+            if (!rest_.starts_with(',')) {
+                return fault();
+            }
+            rest_.remove_prefix(1);
+            skip_space();
+            return is_object_[depth_ - 1] ? read_key() : read_value();
+        case Expects::nothing: return rest_.empty() ? JsonEvent::end : fault();
+        case Expects::fault: break;
+    }
+    return JsonEvent::fault;
+}
+
+JsonEvent JsonScan::fault() noexcept {
+    expects_ = Expects::fault;
+    return JsonEvent::fault;
+}
+
+JsonEvent JsonScan::read_value() noexcept {
+    if (rest_.empty()) {
+        return fault();
+    }
+    switch (rest_.front()) {
+        case '{': return open(true);
+        case '[': return open(false);
+        case '"':
+            if (!read_string()) {
+                return fault();
+            }
+            expect_after_value();
+            return JsonEvent::text;
+        case 't': flag_ = true; return read_word("true", JsonEvent::flag);
+        case 'f': flag_ = false; return read_word("false", JsonEvent::flag);
+        case 'n': return read_word("null", JsonEvent::null);
+        default: return read_number();
+    }
+}
+
+JsonEvent JsonScan::read_key() noexcept {
+    if (!rest_.starts_with('"') || !read_string()) {
+        return fault();
+    }
+    skip_space();
+    if (!rest_.starts_with(':')) {
+        return fault();
+    }
+    rest_.remove_prefix(1);
+    expects_ = Expects::value;
+    return JsonEvent::key;
+}
+
+JsonEvent JsonScan::read_number() noexcept {
+    bool is_whole = true;
+    const std::string_view number = rest_.substr(0, number_bytes(rest_, is_whole));
+    if (number.empty()) {
+        return fault();
+    }
+    rest_.remove_prefix(number.size());
+    expect_after_value();
+    if (is_whole) {
+        if (const auto whole = to_whole<std::int64_t>(number)) {
+            whole_ = *whole;
+            return JsonEvent::whole;
+        }
+    }
+    const auto real = to_real(number);
+    if (!real) {
+        return fault();
+    }
+    real_ = *real;
+    return JsonEvent::real;
+}
+
+JsonEvent JsonScan::read_word(std::string_view word, JsonEvent event) noexcept {
+    if (!rest_.starts_with(word)) {
+        return fault();
+    }
+    rest_.remove_prefix(word.size());
+    expect_after_value();
+    return event;
+}
+
+JsonEvent JsonScan::open(bool is_object) noexcept {
+    if (depth_ == depth_max) {
+        return fault();
+    }
+    rest_.remove_prefix(1);
+    is_object_[depth_++] = is_object;
+    expects_ = is_object ? Expects::key_or_end : Expects::value_or_end;
+    return is_object ? JsonEvent::begin_object : JsonEvent::begin_array;
+}
+
+JsonEvent JsonScan::close() noexcept {
+    rest_.remove_prefix(1);
+    --depth_;
+    expect_after_value();
+    return is_object_[depth_] ? JsonEvent::end_object : JsonEvent::end_array;
+}
+
+bool JsonScan::closes_here() const noexcept {
+    return rest_.starts_with(is_object_[depth_ - 1] ? '}' : ']');
+}
+
+bool JsonScan::read_string() noexcept {
+    std::size_t at = 1;
+    while (at < rest_.size() && rest_[at] != '"') {
+        if (static_cast<unsigned char>(rest_[at]) < 0x20) {
+            return false;
+        }
+        const std::size_t bytes = rest_[at] == '\\' ? escape_bytes(rest_.substr(at)) : 1;
+        if (bytes == 0) {
+            return false;
+        }
+        at += bytes;
+    }
+    if (at >= rest_.size()) {
+        return false;
+    }
+    raw_ = rest_.substr(1, at - 1);
+    rest_.remove_prefix(at + 1);
+    return true;
+}
+
+void JsonScan::skip_space() noexcept {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+}
+
+JsonText put_json_text(std::string_view raw, std::span<char> room) noexcept {
+    std::size_t size = 0;
+    while (!raw.empty()) {
+        const Utf8 character = take_character(raw);
+        if (character.size > room.size() - size) {
+            return {{room.data(), size}, false};
+        }
+        std::copy_n(character.bytes.begin(), character.size, room.begin() + static_cast<std::ptrdiff_t>(size));
+        size += character.size;
+    }
+    return {{room.data(), size}, true};
+}
+
+}  // namespace telegate::metrics

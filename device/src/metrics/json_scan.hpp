@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace telegate::metrics {
+
+enum class JsonEvent : std::uint8_t {
+    begin_object,
+    end_object,
+    begin_array,
+    end_array,
+    key,    // raw()
+    text,   // raw()
+    whole,  // whole(): no fraction, no exponent, and fits
+    real,   // real()
+    flag,   // flag()
+    null,
+    end,    // and from now on
+    fault,  // not JSON, or nested too deeply; and from now on
+};
+
+/// Reads one JSON text (RFC 8259) piece by piece.
+///
+/// Threads: one.
+/// Limits:  depth_max objects and arrays within each other, the outermost counted.
+/// Failure: JsonEvent::fault. Never allocates.
+class JsonScan {
+  public:
+    static constexpr std::size_t depth_max = 8;
+
+    explicit JsonScan(std::string_view text) noexcept : rest_(text) {}
+
+    [[nodiscard]] JsonEvent next() noexcept;
+
+    /// What stands between the quotes; read with put_json_text().
+    [[nodiscard]] std::string_view raw() const noexcept { return raw_; }
+    [[nodiscard]] std::int64_t whole() const noexcept { return whole_; }
+    [[nodiscard]] double real() const noexcept { return real_; }
+    [[nodiscard]] bool flag() const noexcept { return flag_; }
+    /// Objects and arrays that are open.
+    [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
+
+  private:
+    enum class Expects : std::uint8_t { value, value_or_end, key, key_or_end, comma_or_end, nothing, fault };
+
+    JsonEvent fault() noexcept;
+    JsonEvent read_value() noexcept;
+    JsonEvent read_key() noexcept;
+    JsonEvent read_number() noexcept;
+    JsonEvent read_word(std::string_view word, JsonEvent event) noexcept;
+    JsonEvent open(bool is_object) noexcept;
+    JsonEvent close() noexcept;
+    [[nodiscard]] bool read_string() noexcept;
+    [[nodiscard]] bool closes_here() const noexcept;
+    void skip_space() noexcept;
+    void expect_after_value() noexcept { expects_ = depth_ > 0 ? Expects::comma_or_end : Expects::nothing; }
+
+    std::string_view rest_;
+    std::string_view raw_;
+    std::int64_t whole_ = 0;
+    double real_ = 0;
+    bool flag_ = false;
+    Expects expects_ = Expects::value;
+    std::size_t depth_ = 0;
+    std::array<bool, depth_max> is_object_{};  // of what is open, the outermost first
+};
+
+struct JsonText {
+    std::string_view text;
+    bool fits = true;
+};
+
+/// The text that `raw` stands for, its escapes resolved, within `room`; cut behind a whole character. Half of a
+/// surrogate pair becomes U+FFFD.
+[[nodiscard]] JsonText put_json_text(std::string_view raw, std::span<char> room) noexcept;
+
+}  // namespace telegate::metrics

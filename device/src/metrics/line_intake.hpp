@@ -1,0 +1,97 @@
+#pragma once
+
+#include "device/metric_rules.hpp"
+#include "metrics/influx.hpp"
+#include "metrics/json_scan.hpp"
+#include "metrics/metric_sink.hpp"
+#include "metrics/statsd.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace telegate::metrics {
+
+/// What the lines of one format share: where their metrics go and which time they have.
+struct LineTarget {
+    SampleBatch& batch;
+    MetricSink& sink;
+    const MetricRules& rules;
+    Arrival arrival;
+
+    /// Samples added from now on carry `given_utc_ns`, if that is asked for, and otherwise the arrival's time. False
+    /// for a time that cannot be.
+    [[nodiscard]] bool stamp(std::optional<std::int64_t> given_utc_ns) const noexcept;
+};
+
+/// Turns lines into samples; each keeps what it needs from line to line.
+///
+/// Threads: one.
+/// Limits:  those of MetricSink and of the readers of lines.
+/// Failure: take() answers false for a line that is refused, and nothing of it is given. std::bad_alloc for new names.
+class StatsdIntake {
+  public:
+    explicit StatsdIntake(std::size_t metrics_max) { waiting_.reserve(metrics_max); }
+
+    [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
+    /// Gives the running totals that have grown.
+    void finish(SampleBatch& batch);
+
+  private:
+    void count(Metric& metric, const LineTarget& target);
+    static void measure(Metric& metric, std::string_view values, bool is_gauge, SampleBatch& batch);
+    void make_name() noexcept;
+
+    StatsdLine line_;
+    MetricName name_;
+    std::vector<Metric*> waiting_;
+};
+
+class InfluxIntake {
+  public:
+    [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
+    void finish(SampleBatch& /*batch*/) noexcept {}
+
+  private:
+    void make_stem() noexcept;
+    static void give(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch);
+
+    InfluxLine line_;
+    MetricName name_;
+};
+
+class JsonIntake {
+  public:
+    [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
+    void finish(SampleBatch& /*batch*/) noexcept {}
+
+  private:
+    struct Level {
+        MetricName::Mark mark;  // of the object's or array's own name
+        bool is_array = false;
+        std::uint32_t index = 0;  // of the next element
+    };
+
+    [[nodiscard]] bool look_over(std::string_view line, const LineTarget& target);
+    [[nodiscard]] bool note_member(const JsonScan& scan, JsonEvent event, const LineTarget& target);
+    [[nodiscard]] JsonEvent step(JsonScan& scan) noexcept;
+    void begin_line() noexcept;
+    void begin_element(JsonEvent event) noexcept;
+    void give(const JsonScan& scan, JsonEvent event, const LineTarget& target);
+
+    MetricName name_;
+    std::array<Level, JsonScan::depth_max> levels_{};
+    std::size_t depth_ = 0;      // of levels_
+    std::string_view member_;    // of the outermost object, raw
+    std::string_view name_raw_;  // what the name member holds
+    std::optional<std::int64_t> given_ns_;
+};
+
+using LineIntake = std::variant<StatsdIntake, InfluxIntake, JsonIntake>;
+
+}  // namespace telegate::metrics

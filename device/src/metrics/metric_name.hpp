@@ -1,0 +1,87 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace telegate::metrics {
+
+/// A name in the making, in two forms: the one that people read and that becomes a channel, and one that no other
+/// metric has: there parts are told from each other by bytes that no line can hold.
+///
+/// Threads: one.
+/// Limits:  bytes_max each; what is longer is not fits().
+/// Failure: none.
+class MetricName {
+  public:
+    static constexpr std::size_t bytes_max = 512;  // eight times what a channel's name can be
+
+    /// How far a name has been made.
+    struct Mark {
+        std::size_t shown = 0;
+        std::size_t identity = 0;
+        bool fits = true;
+    };
+
+    void clear() noexcept { return_to({}); }
+    [[nodiscard]] Mark mark() const noexcept { return {shown_.size, identity_.size, fits_}; }
+    void return_to(Mark mark) noexcept {
+        shown_.size = mark.shown;
+        identity_.size = mark.identity;
+        fits_ = mark.fits;
+    }
+
+    /// One more part, behind a dot.
+    void add_part(std::string_view text) noexcept {
+        begin_part();
+        add(text);
+    }
+    void begin_part() noexcept {
+        if (shown_.size > 0) {
+            put(shown_, '.');
+        }
+        put(identity_, part_mark);
+    }
+    void add(std::string_view text) noexcept {
+        put(shown_, text);
+        put(identity_, text);
+    }
+    void add(char c) noexcept {
+        put(shown_, c);
+        put(identity_, c);
+    }
+    void add_shown(std::string_view text) noexcept { put(shown_, text); }
+    /// What tells it from others and is not shown.
+    void add_hidden(std::string_view text) noexcept {
+        put(identity_, hidden_mark);
+        put(identity_, text);
+    }
+
+    [[nodiscard]] bool fits() const noexcept { return fits_; }
+    [[nodiscard]] std::string_view shown() const noexcept { return {shown_.bytes.data(), shown_.size}; }
+    [[nodiscard]] std::string_view identity() const noexcept { return {identity_.bytes.data(), identity_.size}; }
+
+  private:
+    static constexpr char part_mark = '\n';  // ends a line, so none has it
+    static constexpr char hidden_mark = '\0';
+
+    struct Text {
+        std::array<char, bytes_max> bytes;
+        std::size_t size = 0;
+    };
+
+    void put(Text& text, std::string_view more) noexcept {
+        const std::size_t room = std::min(more.size(), bytes_max - text.size);
+        std::copy_n(more.begin(), room, text.bytes.begin() + static_cast<std::ptrdiff_t>(text.size));
+        text.size += room;
+        fits_ = fits_ && room == more.size();
+    }
+    void put(Text& text, char c) noexcept { put(text, std::string_view(&c, 1)); }
+
+    Text shown_;
+    Text identity_;
+    bool fits_ = true;
+};
+
+}  // namespace telegate::metrics

@@ -1,0 +1,131 @@
+#include "metrics/given_time.hpp"
+#include "metrics/line_intake.hpp"
+
+#include <cmath>
+
+namespace telegate::metrics {
+namespace {
+
+std::string_view kind_mark(StatsdKind kind) noexcept {
+    switch (kind) {
+        case StatsdKind::counter: return "c";
+        case StatsdKind::gauge: return "g";
+        case StatsdKind::timing: return "ms";
+        case StatsdKind::distribution: return "h";
+    }
+    return "";
+}
+
+void add_total(Metric& metric, double more) noexcept {
+    constexpr double exact_max = 0x1p53;  // below it a whole double is the number that was meant
+    const bool is_whole = std::abs(more) <= exact_max && more == std::trunc(more);
+    if (!metric.has_fraction) {
+        std::int64_t sum = 0;
+        if (is_whole && !__builtin_add_overflow(metric.whole, static_cast<std::int64_t>(more), &sum)) {
+            metric.whole = sum;
+            return;
+        }
+        metric.has_fraction = true;
+        metric.real = static_cast<double>(metric.whole);
+    }
+    metric.real += more;
+}
+
+void add_tag(MetricName& name, std::string_view tag) noexcept {
+    const std::size_t colon = tag.find(':');
+    name.add_part(tag.substr(0, colon));
+    if (colon != std::string_view::npos && colon + 1 < tag.size()) {
+        name.add('_');
+        name.add(tag.substr(colon + 1));
+    }
+    name.add_hidden(tag);
+}
+
+}  // namespace
+
+bool LineTarget::stamp(std::optional<std::int64_t> given_utc_ns) const noexcept {
+    if (!rules.use_time || !given_utc_ns) {
+        batch.stamp(arrival.utc_ns, arrival.mono_ns);
+        return true;
+    }
+    if (!is_likely_time(*given_utc_ns, arrival.utc_ns)) {
+        return false;
+    }
+    batch.stamp(*given_utc_ns, arrival.mono_ns);
+    return true;
+}
+
+void StatsdIntake::make_name() noexcept {
+    name_.clear();
+    name_.add_part(line_.name);
+    for (std::size_t tag = 0; tag < line_.tag_count; ++tag) {
+        add_tag(name_, line_.tags[tag]);
+    }
+    name_.add_hidden(kind_mark(line_.kind));
+}
+
+bool StatsdIntake::take(std::string_view line, const LineTarget& target) {
+    if (!read_statsd_line(line, line_)) {
+        return false;
+    }
+    make_name();
+    std::optional<std::int64_t> given;
+    if (line_.time_s) {
+        given = to_utc_ns(*line_.time_s, TimePrecision::s);
+        if (!given) {
+            return false;
+        }
+    }
+    if (!target.stamp(given)) {
+        return false;
+    }
+    Metric* const metric = target.sink.find_or_add(target.batch, name_, line_.kind == StatsdKind::timing ? "ms" : "");
+    if (metric == nullptr) {
+        return true;  // understood, and left out
+    }
+    if (line_.kind == StatsdKind::counter) {
+        count(*metric, target);
+    } else {
+        measure(*metric, line_.values, line_.kind == StatsdKind::gauge, target.batch);
+    }
+    return true;
+}
+
+void StatsdIntake::count(Metric& metric, const LineTarget& target) {
+    std::string_view values = line_.values;
+    while (!values.empty()) {
+        const auto value = next_statsd_value(values);
+        add_total(metric, value ? value->number / line_.rate : 0);
+    }
+    metric.when = target.arrival;
+    if (!metric.is_waiting) {
+        metric.is_waiting = true;
+        waiting_.push_back(&metric);
+    }
+}
+
+void StatsdIntake::measure(Metric& metric, std::string_view values, bool is_gauge, SampleBatch& batch) {
+    while (!values.empty()) {
+        const auto value = next_statsd_value(values);
+        if (!value) {
+            return;
+        }
+        metric.real = is_gauge && value->has_sign ? metric.real + value->number : value->number;
+        batch.add(metric.channel, metric.real);
+    }
+}
+
+void StatsdIntake::finish(SampleBatch& batch) {
+    for (Metric* const metric : waiting_) {
+        metric->is_waiting = false;
+        batch.stamp(metric->when.utc_ns, metric->when.mono_ns);
+        if (metric->has_fraction) {
+            batch.add(metric->channel, metric->real);
+        } else {
+            batch.add(metric->channel, metric->whole);
+        }
+    }
+    waiting_.clear();
+}
+
+}  // namespace telegate::metrics

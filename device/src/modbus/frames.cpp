@@ -1,0 +1,153 @@
+#include "modbus/frames.hpp"
+
+namespace telegate::modbus {
+namespace {
+
+constexpr unsigned byte_bits = 8;
+constexpr std::uint8_t exception_flag = 0x80;
+constexpr std::size_t tcp_header_bytes = 6;  // transaction, protocol, length; the unit counts as the first byte after
+constexpr std::size_t length_min = 3;        // unit, function, and the code of an exception
+constexpr std::size_t length_max = frame_bytes_max - tcp_header_bytes;
+constexpr std::size_t head_bytes = 3;  // of an answer: unit, function, and how many bytes of values
+constexpr std::size_t crc_bytes = 2;
+constexpr std::size_t exception_bytes = 3;  // unit, function, code
+constexpr std::uint16_t crc_start = 0xFFFF;
+constexpr unsigned crc_polynomial = 0xA001;
+
+constexpr std::uint8_t high(unsigned number) noexcept {
+    return static_cast<std::uint8_t>(number >> byte_bits);
+}
+constexpr std::uint8_t low(unsigned number) noexcept {
+    return static_cast<std::uint8_t>(number & 0xFFU);
+}
+constexpr unsigned number_at(std::span<const std::uint8_t> bytes, std::size_t at) noexcept {
+    return (unsigned{bytes[at]} << byte_bits) | bytes[at + 1];
+}
+
+/// `frame` begins with the unit and has neither header nor checksum.
+Scan judge(std::span<const std::uint8_t> frame, const Stretch& request, std::size_t bytes) noexcept {
+    const std::uint8_t function = function_of(request.table);
+    if (frame[1] == (function | exception_flag) && frame.size() == exception_bytes && frame[2] != 0) {
+        return {Scan::Found::answer, bytes, {frame[2], {}}};
+    }
+    const std::size_t value_bytes = value_bytes_of(request);
+    if (frame[1] == function && frame[2] == value_bytes && frame.size() == head_bytes + value_bytes) {
+        return {Scan::Found::answer, bytes, {0, frame.subspan(head_bytes)}};
+    }
+    return {Scan::Found::mismatch, bytes, {}};
+}
+
+/// How long the answer would be that begins here; 0 when none begins here.
+std::size_t rtu_bytes(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept {
+    const std::uint8_t function = function_of(request.table);
+    if (bytes.size() < 2 || bytes[0] != request.unit) {
+        return 0;
+    }
+    if (bytes[1] == (function | exception_flag)) {
+        return exception_bytes + crc_bytes;
+    }
+    const std::size_t value_bytes = value_bytes_of(request);
+    const bool fits = bytes[1] == function && bytes.size() >= head_bytes && bytes[2] == value_bytes;
+    return fits ? head_bytes + value_bytes + crc_bytes : 0;
+}
+
+bool has_right_crc(std::span<const std::uint8_t> frame) noexcept {
+    const std::size_t end = frame.size() - crc_bytes;
+    const std::uint16_t crc = crc16(frame.first(end));
+    return frame[end] == low(crc) && frame[end + 1] == high(crc);  // the only number that goes low byte first
+}
+
+}  // namespace
+
+std::uint8_t function_of(ModbusTable table) noexcept {
+    switch (table) {
+        case ModbusTable::coil: return 1;
+        case ModbusTable::discrete: return 2;
+        case ModbusTable::holding: return 3;
+        case ModbusTable::input: break;
+    }
+    return 4;
+}
+
+std::size_t value_bytes_of(const Stretch& request) noexcept {
+    return has_bits(request.table) ? (request.count + byte_bits - 1) / byte_bits : request.count * std::size_t{2};
+}
+
+std::array<std::uint8_t, 6> request_bytes(const Stretch& request) noexcept {
+    return {request.unit,         function_of(request.table), high(request.address),
+            low(request.address), high(request.count),        low(request.count)};
+}
+
+std::array<std::uint8_t, 12> tcp_request(const Stretch& request, std::uint16_t transaction) noexcept {
+    const auto body = request_bytes(request);
+    return {high(transaction), low(transaction), 0,       0,       0,       low(body.size()),
+            body[0],           body[1],          body[2], body[3], body[4], body[5]};
+}
+
+Scan scan_tcp(std::span<const std::uint8_t> bytes, const Stretch& request, std::uint16_t transaction,
+              AnsweringUnit unit) noexcept {
+    if (bytes.size() < tcp_header_bytes) {
+        return {};
+    }
+    const std::size_t length = number_at(bytes, 4);
+    if (number_at(bytes, 2) != 0 || length < length_min || length > length_max) {
+        return {Scan::Found::violation, 0, {}};
+    }
+    const std::size_t whole = tcp_header_bytes + length;
+    if (bytes.size() < whole) {
+        return {};
+    }
+    if (number_at(bytes, 0) != transaction) {
+        return {Scan::Found::other, whole, {}};
+    }
+    if (unit == AnsweringUnit::asked && bytes[tcp_header_bytes] != request.unit) {
+        return {Scan::Found::mismatch, whole, {}};
+    }
+    return judge(bytes.subspan(tcp_header_bytes, length), request, whole);
+}
+
+Scan scan_rtu(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept {
+    for (std::size_t begin = 0; begin < bytes.size(); ++begin) {
+        const std::span<const std::uint8_t> rest = bytes.subspan(begin);
+        const std::size_t length = rtu_bytes(rest, request);
+        if (length == 0 || rest.size() < length || !has_right_crc(rest.first(length))) {
+            continue;  // a frame that is still coming does not hide a whole one behind it
+        }
+        const Scan scan = judge(rest.first(length - crc_bytes), request, begin + length);
+        if (scan.found == Scan::Found::answer) {
+            return scan;
+        }
+    }
+    return {};
+}
+
+std::uint16_t crc16(std::span<const std::uint8_t> bytes) noexcept {
+    unsigned crc = crc_start;
+    for (const std::uint8_t byte : bytes) {
+        crc ^= byte;
+        for (unsigned bit = 0; bit < byte_bits; ++bit) {
+            crc = (crc & 1U) != 0 ? (crc >> 1U) ^ crc_polynomial : crc >> 1U;
+        }
+    }
+    return static_cast<std::uint16_t>(crc);
+}
+
+std::string_view exception_text(std::uint8_t code) noexcept {
+    constexpr std::array<std::string_view, 12> texts{
+        "",
+        "illegal function",
+        "illegal data address",
+        "illegal data value",
+        "device failure",
+        "acknowledged, takes longer",
+        "device busy",
+        "negative acknowledge",
+        "memory parity error",
+        "",
+        "gateway path unavailable",
+        "gateway target does not answer",
+    };
+    return code < texts.size() && !texts[code].empty() ? texts[code] : "unknown";
+}
+
+}  // namespace telegate::modbus

@@ -1,0 +1,360 @@
+#include "device/modbus_driver.hpp"
+
+#include "device/breaker.hpp"
+#include "modbus/link.hpp"
+#include "modbus/place.hpp"
+#include "modbus/read_plan.hpp"
+#include "modbus/register_map.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace telegate::modbus {
+namespace {
+
+/// Connections made in one read at most: one for a peer that has closed an idle one, and one more for each of two
+/// units at whose sight a peer closes.
+constexpr unsigned connects_per_read_max = 3;
+/// What one read may lose on units that do not answer. Those not asked by then are absent this time.
+constexpr Duration lost_per_read_max = std::chrono::seconds(3);
+
+constexpr std::uint8_t illegal_address = 2;
+constexpr std::uint8_t illegal_value = 3;
+constexpr std::uint8_t gateway_path_unavailable = 10;
+constexpr std::uint8_t gateway_target_silent = 11;
+
+std::string_view name_of(ModbusTable table) noexcept {
+    switch (table) {
+        case ModbusTable::coil: return "coil";
+        case ModbusTable::discrete: return "discrete";
+        case ModbusTable::holding: return "holding";
+        case ModbusTable::input: break;
+    }
+    return "input";
+}
+
+bool is_of_address(std::uint8_t exception) noexcept {
+    return exception == illegal_address || exception == illegal_value;
+}
+
+/// The unit itself has not answered; a gateway before it has.
+bool is_of_gateway(std::uint8_t exception) noexcept {
+    return exception == gateway_path_unavailable || exception == gateway_target_silent;
+}
+
+std::string words_for(std::uint8_t exception) {
+    return std::string(exception_text(exception)) + " (exception " + std::to_string(exception) + ")";
+}
+
+/// "unit 3: holding 100-109: "
+std::string words_for(const Stretch& stretch) {
+    std::string words = "unit " + std::to_string(stretch.unit) + ": ";
+    words += name_of(stretch.table);
+    words += ' ' + std::to_string(stretch.address);
+    if (stretch.count > 1) {
+        words += '-' + std::to_string(stretch.end() - 1);
+    }
+    return words + ": ";
+}
+
+std::unique_ptr<Link> make_link(const ModbusDriverOptions& options, const Place& place) {
+    if (const auto* tcp = std::get_if<TcpPlace>(&place)) {
+        return make_tcp_link(*tcp, options);
+    }
+    return make_rtu_link(std::get<RtuPlace>(place), options);
+}
+
+/// Asks each unit what its channels need. One that does not answer is asked less and less often; the others are not
+/// kept waiting for it.
+///
+/// Threads: those of Driver.
+/// Limits:  one link and one request at a time. A read loses lost_per_read_max or one timeout, whichever is longer, on
+///          silent units, beside connects_per_read_max connections.
+/// Failure: read() fails when it has no value at all, or no connection; otherwise it is ok, and what went wrong is
+///          quality bad on the channels concerned, false and the exception's code on their unit's own channels.
+class ModbusDriver final : public Driver {
+  public:
+    ModbusDriver(ModbusDriverOptions options, const Place& place)
+        : options_(std::move(options)),
+          map_(to_register_map(options_, std::holds_alternative<RtuPlace>(place))),
+          plan_(map_.stretches,
+                {static_cast<unsigned>(options_.read_gap_max), static_cast<unsigned>(options_.registers_max)}),
+          link_(make_link(options_, place)) {
+        for (const std::uint8_t id : map_.units) {
+            units_.push_back({.id = id, .breaker = Breaker({}, id)});
+        }
+    }
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+
+    void open(SampleBatch& batch) override {
+        channels_.clear();
+        for (Unit& unit : units_) {
+            unit.exception_channel = SampleBatch::Channel::none;
+        }
+        for (const ModbusChannel& channel : options_.channels) {
+            channels_.push_back(batch.add_channel(channel.name, channel.unit));
+        }
+        if (units_.size() > 1) {
+            for (Unit& unit : units_) {
+                unit.ok_channel = batch.add_channel(ok_channel_of(unit.id), "");
+            }
+        }
+    }
+
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        try {
+            return read_units({batch, now});
+        } catch (const std::bad_alloc&) {
+            return {ReadResult::Status::failed, "out of memory"};
+        }
+    }
+
+    void reset() noexcept override {
+        link_->close();
+        plan_.merge();
+        for (Unit& unit : units_) {
+            unit.breaker.reset();
+            unit.is_silent = false;
+        }
+    }
+
+  private:
+    struct Unit {
+        std::uint8_t id = 0;
+        SampleBatch::Channel ok_channel = SampleBatch::Channel::none;
+        SampleBatch::Channel exception_channel = SampleBatch::Channel::none;  // from its first exception on
+        Breaker breaker;
+        bool is_silent = false;  // when it was last asked
+        MonoTime asked_at{};
+        bool was_asked = false;      // in this read
+        bool is_ok = false;          // in this read: all of its channels have a value
+        std::uint8_t exception = 0;  // the first one of this read
+    };
+    /// One read.
+    struct Turn {
+        SampleBatch& batch;
+        MonoTime now;
+        std::size_t values = 0;   // channels with one
+        std::size_t asked = 0;    // units
+        std::size_t answers = 0;  // exceptions included
+        unsigned connects = 0;
+        Duration lost{};  // waiting for what did not come
+        bool is_cancelled = false;
+        bool is_cut = false;  // no connection, and none to be had
+
+        [[nodiscard]] bool is_over() const noexcept { return is_cancelled || is_cut; }
+    };
+    enum class Outcome : std::uint8_t { done, unit_failed, over };  // over: cancelled or cut
+
+    ReadResult read_units(Turn turn) {
+        trouble_.clear();
+        for (Unit& unit : units_) {
+            unit.was_asked = false;
+            unit.is_ok = false;
+            unit.exception = 0;
+        }
+        if (link_->is_open() || connect(turn)) {
+            ask_answering(turn);
+            ask_silent(turn);
+        }
+        if (turn.is_cancelled) {
+            return {ReadResult::Status::interrupted};
+        }
+        turn.batch.stamp_now();
+        for (Unit& unit : units_) {
+            turn.batch.add(unit.ok_channel, unit.is_ok);
+            tell_exception(turn.batch, unit);
+        }
+        turn.batch.add_absent_for_missing();
+        if (turn.answers == 0 && !turn.is_cut && link_->may_be_dead()) {
+            link_->close();
+        }
+        const bool has_failed = turn.values == 0 || turn.is_cut;
+        return {has_failed ? ReadResult::Status::failed : ReadResult::Status::ok, trouble_};
+    }
+
+    static void tell_exception(SampleBatch& batch, Unit& unit) {
+        if (unit.exception != 0 && unit.exception_channel == SampleBatch::Channel::none) {
+            unit.exception_channel = batch.add_channel(exception_channel_of(unit.id), "");
+        }
+        if (unit.was_asked) {
+            batch.add(unit.exception_channel, std::int64_t{unit.exception});
+        }
+    }
+
+    void ask_answering(Turn& turn) {
+        for (Unit& unit : units_) {
+            if (turn.is_over()) {
+                return;
+            }
+            if (!unit.is_silent && turn.lost < lost_per_read_max) {
+                ask(turn, unit);
+            }
+        }
+    }
+
+    /// Until one costs time.
+    void ask_silent(Turn& turn) {
+        while (!turn.is_over() && turn.lost == Duration::zero()) {
+            Unit* const next = next_silent(turn);
+            if (next == nullptr) {
+                return;
+            }
+            ask(turn, *next);
+        }
+    }
+
+    /// The one whose last turn is the longest ago of those that may be asked again. When nobody else has been asked it
+    /// is one that may not: then the device as a whole fails, and is left alone by whoever reads it.
+    Unit* next_silent(const Turn& turn) noexcept {
+        Unit* due = nullptr;
+        Unit* any = nullptr;
+        const auto is_earlier = [](const Unit& unit, const Unit* than) {
+            return than == nullptr || unit.asked_at < than->asked_at;
+        };
+        for (Unit& unit : units_) {
+            if (!unit.is_silent || unit.was_asked) {
+                continue;
+            }
+            any = is_earlier(unit, any) ? &unit : any;
+            due = unit.breaker.allows(turn.now) && is_earlier(unit, due) ? &unit : due;
+        }
+        return due == nullptr && turn.asked == 0 ? any : due;
+    }
+
+    /// Everything that is wanted of a unit, unless it stops answering.
+    void ask(Turn& turn, Unit& unit) {
+        unit.was_asked = true;
+        unit.asked_at = turn.now;
+        unit.is_ok = true;
+        ++turn.asked;
+        // The number of reads may grow meanwhile, where one is split.
+        for (std::size_t i = first_read_of(unit); i < plan_.reads().size(); ++i) {
+            if (plan_.reads()[i].stretch.unit != unit.id) {
+                break;
+            }
+            const Outcome outcome = ask(turn, unit, i);
+            if (outcome != Outcome::done) {
+                unit.is_ok = false;
+                if (outcome == Outcome::unit_failed) {
+                    unit.is_silent = true;
+                    unit.breaker.note_failure(turn.now);
+                }
+                return;
+            }
+        }
+        unit.is_silent = false;
+        unit.breaker.note_success();
+    }
+
+    Outcome ask(Turn& turn, Unit& unit, std::size_t read) {
+        for (;;) {
+            const Stretch stretch = plan_.reads()[read].stretch;
+            const MonoTime begin = std::chrono::steady_clock::now();
+            const LinkResult result = link_->exchange(stretch, cancel_);
+            switch (result.status) {
+                case LinkStatus::cancelled: turn.is_cancelled = true; return Outcome::over;
+                case LinkStatus::timed_out: turn.lost += std::chrono::steady_clock::now() - begin; [[fallthrough]];
+                case LinkStatus::mismatch: tell(words_for(stretch) + result.what); return Outcome::unit_failed;
+                case LinkStatus::lost: break;
+                case LinkStatus::ok:
+                    ++turn.answers;
+                    if (result.answer.exception == 0) {
+                        deliver(turn, plan_.reads()[read], result.answer.values);
+                        return Outcome::done;
+                    }
+                    if (is_of_address(result.answer.exception) && plan_.split(read)) {
+                        continue;
+                    }
+                    unit.is_ok = false;
+                    unit.exception = unit.exception == 0 ? result.answer.exception : unit.exception;
+                    tell(words_for(stretch) + words_for(result.answer.exception));
+                    return is_of_gateway(result.answer.exception) ? Outcome::unit_failed : Outcome::done;
+            }
+            // A connection from an earlier read may have been closed for its silence. If this read made it, the peer
+            // does not like this request.
+            if (turn.connects > 0) {
+                tell(words_for(stretch) + result.what);
+                connect(turn);
+                return Outcome::unit_failed;
+            }
+            if (!connect(turn)) {
+                return Outcome::over;
+            }
+        }
+    }
+
+    void deliver(Turn& turn, const PlannedRead& read, std::span<const std::uint8_t> values) {
+        turn.batch.stamp_now();
+        for (const std::uint32_t channel : plan_.channels_of(read)) {
+            const Stretch& stretch = plan_.stretch_of(channel);
+            const std::size_t offset = std::size_t{stretch.address} - read.stretch.address;
+            if (has_bits(stretch.table)) {
+                turn.batch.add(channels_[channel], decode_bit(values, offset));
+            } else {
+                const RegisterValue decoded =
+                    decode_registers(values.subspan(2 * offset, std::size_t{2} * stretch.count), map_.formats[channel]);
+                const Quality quality = decoded.exact ? Quality::good : Quality::uncertain;
+                std::visit([&](auto value) { turn.batch.add(channels_[channel], value, quality); }, decoded.value);
+            }
+        }
+        turn.values += read.channels;
+    }
+
+    bool connect(Turn& turn) {
+        if (turn.connects == connects_per_read_max) {
+            turn.is_cut = true;
+            return false;
+        }
+        ++turn.connects;
+        const LinkResult result = link_->open(cancel_);
+        turn.is_cancelled = result.status == LinkStatus::cancelled;
+        turn.is_cut = result.status == LinkStatus::lost;
+        if (turn.is_cut) {
+            trouble_ = options_.endpoint + ": " + result.what;
+        }
+        return result.status == LinkStatus::ok;
+    }
+
+    [[nodiscard]] std::size_t first_read_of(const Unit& unit) const noexcept {
+        const auto reads = plan_.reads();
+        const auto first =
+            std::lower_bound(reads.begin(), reads.end(), unit.id,
+                             [](const PlannedRead& read, std::uint8_t id) { return read.stretch.unit < id; });
+        return static_cast<std::size_t>(first - reads.begin());
+    }
+
+    /// The first trouble of a read is the one that is told, unless the connection is lost for good.
+    void tell(std::string what) {
+        if (trouble_.empty()) {
+            trouble_ = std::move(what);
+        }
+    }
+
+    const ModbusDriverOptions options_;
+    const RegisterMap map_;
+    ReadPlan plan_;
+    const std::unique_ptr<Link> link_;
+    std::vector<Unit> units_;
+    std::vector<SampleBatch::Channel> channels_;
+    const CancelSignal* cancel_ = nullptr;
+    std::string trouble_;  // of the last read
+};
+
+}  // namespace
+}  // namespace telegate::modbus
+
+namespace telegate {
+
+std::unique_ptr<Driver> make_modbus_driver(ModbusDriverOptions options) {
+    const modbus::Place place = modbus::parse_place(options.endpoint);
+    return std::make_unique<modbus::ModbusDriver>(std::move(options), place);
+}
+
+}  // namespace telegate

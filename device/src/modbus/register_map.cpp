@@ -1,0 +1,146 @@
+#include "modbus/register_map.hpp"
+
+#include "core/topic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace telegate::modbus {
+namespace {
+
+/// What libmodbus knows; it would silently take 9600 for any other.
+constexpr std::array bauds{300,     600,     1'200,   2'400,   4'800,   9'600,   19'200,    38'400,   57'600,
+                           115'200, 230'400, 460'800, 500'000, 576'000, 921'600, 1'000'000, 1'152'000};
+constexpr int address_max = 65'535;
+constexpr int bit_max = 15;
+constexpr int registers_max = 125;
+
+struct Range {
+    std::int64_t min;
+    std::int64_t max;
+};
+
+[[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& allowed) {
+    throw std::invalid_argument(what + ": " + value + ", allowed: " + allowed);
+}
+
+void check(const std::string& what, std::int64_t value, Range range) {
+    if (value < range.min || value > range.max) {
+        refuse(what, std::to_string(value), std::to_string(range.min) + " to " + std::to_string(range.max));
+    }
+}
+
+constexpr Range unit_range(bool is_rtu) noexcept {
+    return is_rtu ? Range{1, 247} : Range{0, 255};  // on a line 0 is for everyone, and nobody answers
+}
+
+void check_line(const ModbusDriverOptions& options) {
+    if (std::find(bauds.begin(), bauds.end(), options.baud) == bauds.end()) {
+        std::string allowed;
+        for (const int baud : bauds) {
+            allowed.append(allowed.empty() ? "" : ", ").append(std::to_string(baud));
+        }
+        refuse("baud", std::to_string(options.baud), allowed);
+    }
+    if (options.data_bits != 8) {
+        refuse("data_bits", std::to_string(options.data_bits), "8, since RTU is a protocol of 8-bit bytes");
+    }
+    check("stop_bits", options.stop_bits, {1, 2});
+    check("pause_ms", options.pause.count(), {0, 1'000});
+}
+
+void check_device(const ModbusDriverOptions& options, bool is_rtu) {
+    if (is_rtu) {
+        check_line(options);
+    }
+    check("unit_id", options.unit_id, unit_range(is_rtu));
+    check("timeout_ms", options.timeout.count(), {10, 10'000});
+    check("read_gap_max", options.read_gap_max, {0, registers_max - 1});
+    check("registers_max", options.registers_max, {1, registers_max});
+    check("channels", static_cast<std::int64_t>(options.channels.size()),
+          {1, std::int64_t{ModbusDriverOptions::channels_max}});
+}
+
+ModbusType type_of(const ModbusChannel& channel, const std::string& name) {
+    if (has_bits(channel.table)) {
+        if (channel.type && *channel.type != ModbusType::boolean) {
+            refuse(name + "type", "a number", "bool, which is what a coil or discrete input is");
+        }
+        if (channel.bit) {
+            refuse(name + "bit", std::to_string(*channel.bit), "none, since a coil or discrete input is one bit");
+        }
+        return ModbusType::boolean;
+    }
+    if (channel.bit) {
+        check(name + "bit", *channel.bit, {0, bit_max});
+        if (channel.type && *channel.type != ModbusType::boolean) {
+            refuse(name + "type", "a number", "bool, which is what a bit is");
+        }
+        return ModbusType::boolean;
+    }
+    return channel.type.value_or(ModbusType::uint16);
+}
+
+/// Those that the driver makes for its units have names that no other may have, also while it makes none.
+void check_names(const ModbusDriverOptions& options, const std::set<std::uint8_t>& units) {
+    std::set<std::string> made;
+    for (const std::uint8_t unit : units) {
+        made.insert(ok_channel_of(unit));
+        made.insert(exception_channel_of(unit));
+    }
+    for (const ModbusChannel& channel : options.channels) {
+        if (const std::string part = to_topic_part(channel.name); made.contains(part)) {
+            refuse("channel \"" + channel.name + "\": name", '"' + part + '"',
+                   "any but unit.N.ok and unit.N.exception of a unit of the device, which the driver makes itself");
+        }
+    }
+}
+
+}  // namespace
+
+std::string ok_channel_of(std::uint8_t unit) {
+    return "unit." + std::to_string(unit) + ".ok";
+}
+
+std::string exception_channel_of(std::uint8_t unit) {
+    return "unit." + std::to_string(unit) + ".exception";
+}
+
+RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu) {
+    check_device(options, is_rtu);
+    RegisterMap map;
+    std::set<std::string_view> names;
+    std::set<std::uint8_t> units;
+    for (const ModbusChannel& channel : options.channels) {
+        const std::string name = "channel \"" + channel.name + "\": ";
+        if (channel.name.empty() || !names.insert(channel.name).second) {
+            refuse(name + "name", "given before or empty", "each name once");
+        }
+        const int unit = channel.unit_id.value_or(options.unit_id);
+        check(name + "unit_id", unit, unit_range(is_rtu));
+        const ModbusType type = type_of(channel, name);
+        const unsigned count = has_bits(channel.table) ? 1 : registers_of(type);
+        if (static_cast<int>(count) > options.registers_max) {
+            refuse("registers_max", std::to_string(options.registers_max),
+                   std::to_string(count) + " or more, which is what channel \"" + channel.name + "\" takes");
+        }
+        check(name + "address", channel.address, {0, address_max + 1 - static_cast<int>(count)});
+        map.stretches.push_back({static_cast<std::uint8_t>(unit), channel.table,
+                                 static_cast<std::uint16_t>(channel.address), static_cast<std::uint16_t>(count)});
+        ValueFormat format{type, channel.low_word_first, channel.byte_swap, {}};
+        if (channel.bit) {
+            format.bit = static_cast<unsigned>(*channel.bit);
+        }
+        map.formats.push_back(format);
+        units.insert(static_cast<std::uint8_t>(unit));
+    }
+    check_names(options, units);
+    map.units.assign(units.begin(), units.end());
+    return map;
+}
+
+}  // namespace telegate::modbus

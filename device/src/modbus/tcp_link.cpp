@@ -1,0 +1,186 @@
+#include "device/modbus_driver.hpp"
+#include "modbus/host_lookup.hpp"
+#include "modbus/link.hpp"
+#include "modbus/wait.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <span>
+#include <utility>
+
+namespace telegate::modbus {
+namespace {
+
+bool has_several_units(const ModbusDriverOptions& options) {
+    const auto unit_of = [&](const ModbusChannel& channel) {
+        return channel.unit_id.value_or(options.unit_id);
+    };
+    const auto& channels = options.channels;
+    return std::any_of(channels.begin(), channels.end(),
+                       [&](const ModbusChannel& channel) { return unit_of(channel) != unit_of(channels.front()); });
+}
+
+/// Threads, Limits, Failure: those of Link. A late answer is known by its transaction and skipped.
+class TcpLink final : public Link {
+  public:
+    TcpLink(const TcpPlace& place, const ModbusDriverOptions& options)
+        : lookup_(place),
+          timeout_(options.timeout),
+          timeout_words_(std::to_string(options.timeout.count()) + " ms"),
+          answering_unit_(has_several_units(options) ? AnsweringUnit::asked : AnsweringUnit::any) {}
+    ~TcpLink() override { close(); }
+    TcpLink(const TcpLink&) = delete;
+    TcpLink& operator=(const TcpLink&) = delete;
+
+    [[nodiscard]] bool is_open() const noexcept override { return socket_ >= 0; }
+
+    [[nodiscard]] LinkResult open(const CancelSignal* cancel) override {
+        close();
+        const MonoTime until = std::chrono::steady_clock::now() + timeout_;
+        const HostLookup::Found found = lookup_.find(cancel, until);
+        if (found.woken == Woken::cancelled) {
+            return {LinkStatus::cancelled};
+        }
+        if (found.woken == Woken::timed_out) {
+            return {LinkStatus::lost, "the name is not resolved in " + timeout_words_};
+        }
+        LinkResult result{LinkStatus::lost, found.what};
+        for (std::size_t i = 0; i < found.addresses.size() && result.status == LinkStatus::lost; ++i) {
+            // Each address gets its share of what time is left.
+            const Duration left = until - std::chrono::steady_clock::now();
+            const auto share = left / static_cast<std::int64_t>(found.addresses.size() - i);
+            result = connect(found.addresses[i], cancel, std::chrono::steady_clock::now() + share);
+        }
+        return result;
+    }
+
+    [[nodiscard]] LinkResult exchange(const Stretch& request, const CancelSignal* cancel) override {
+        take(taken_);
+        taken_ = 0;
+        ++transaction_;
+        const auto frame = tcp_request(request, transaction_);
+        const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL);
+        if (sent != static_cast<ssize_t>(frame.size())) {
+            return lose(sent < 0 && errno != EAGAIN ? error_words(errno) : "the peer takes no more requests");
+        }
+        const MonoTime until = std::chrono::steady_clock::now() + timeout_;
+        for (bool is_last = false;;) {
+            const Scan scan = scan_tcp(std::span(input_).first(filled_), request, transaction_, answering_unit_);
+            switch (scan.found) {
+                case Scan::Found::answer: taken_ = scan.bytes; return {LinkStatus::ok, {}, scan.answer};
+                case Scan::Found::mismatch: take(scan.bytes); return {LinkStatus::mismatch, "answered out of form"};
+                case Scan::Found::violation: return lose("the peer does not speak Modbus");
+                case Scan::Found::other: take(scan.bytes); continue;
+                case Scan::Found::need_more: break;
+            }
+            if (is_last) {  // a peer that goes on talking of other things
+                return time_out();
+            }
+            is_last = std::chrono::steady_clock::now() >= until;
+            if (LinkResult result = receive(cancel, until); result.status != LinkStatus::ok) {
+                return result;
+            }
+        }
+    }
+
+    void close() noexcept override {
+        if (socket_ >= 0) {
+            ::close(socket_);
+            socket_ = -1;
+        }
+        filled_ = 0;
+        taken_ = 0;
+    }
+
+    /// A peer that was switched off, or is behind a cut, says nothing.
+    [[nodiscard]] bool may_be_dead() const noexcept override { return true; }
+
+  private:
+    LinkResult connect(const Address& address, const CancelSignal* cancel, MonoTime until) {
+        socket_ = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (socket_ < 0) {
+            return lose(error_words(errno));
+        }
+        const int on = 1;  // each request is one small segment that must not wait for another
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.bytes) == 0) {
+            return {};
+        }
+        if (errno != EINPROGRESS) {
+            return lose(error_words(errno));
+        }
+        const Woken woken = wait_for(socket_, POLLOUT, cancel, until).woken;
+        if (woken == Woken::cancelled) {
+            close();
+            return {LinkStatus::cancelled};
+        }
+        if (woken == Woken::timed_out) {
+            return lose("no connection in " + timeout_words_);
+        }
+        int error = 0;
+        socklen_t bytes = sizeof error;
+        if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
+            return lose(error_words(error));
+        }
+        return {};
+    }
+
+    LinkResult receive(const CancelSignal* cancel, MonoTime until) {
+        const Woken woken = wait_for(socket_, POLLIN, cancel, until).woken;
+        if (woken == Woken::cancelled) {
+            return {LinkStatus::cancelled};
+        }
+        if (woken == Woken::timed_out) {
+            return time_out();
+        }
+        const ssize_t got = ::recv(socket_, input_.data() + filled_, input_.size() - filled_, 0);
+        if (got > 0) {
+            filled_ += static_cast<std::size_t>(got);
+        } else if (got == 0) {
+            return lose("closed by the peer");
+        } else if (errno != EAGAIN && errno != EINTR) {
+            return lose(error_words(errno));
+        }
+        return {};
+    }
+
+    [[nodiscard]] LinkResult time_out() const { return {LinkStatus::timed_out, "no answer in " + timeout_words_}; }
+
+    LinkResult lose(std::string what) {
+        close();
+        return {LinkStatus::lost, std::move(what)};
+    }
+
+    void take(std::size_t bytes) noexcept {
+        std::copy(input_.begin() + static_cast<std::ptrdiff_t>(bytes),
+                  input_.begin() + static_cast<std::ptrdiff_t>(filled_), input_.begin());
+        filled_ -= bytes;
+    }
+
+    HostLookup lookup_;
+    const Duration timeout_;
+    const std::string timeout_words_;
+    const AnsweringUnit answering_unit_;
+    int socket_ = -1;
+    std::uint16_t transaction_ = 0;
+    // A frame needs no more than half of it, and scanning leaves less than a frame, so there is always room.
+    std::array<std::uint8_t, 2 * frame_bytes_max> input_{};
+    std::size_t filled_ = 0;
+    std::size_t taken_ = 0;  // the last answer, which is at the front of it
+};
+
+}  // namespace
+
+std::unique_ptr<Link> make_tcp_link(const TcpPlace& place, const ModbusDriverOptions& options) {
+    return std::make_unique<TcpLink>(place, options);
+}
+
+}  // namespace telegate::modbus

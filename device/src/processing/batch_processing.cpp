@@ -1,0 +1,176 @@
+#include "processing/batch_processing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace telegate {
+namespace {
+
+using processing::Outcome;
+
+Outcome run(processing::ChannelPipeline& pipeline, const TelemetrySample& raw, std::int64_t time_ns) noexcept {
+    switch (raw.type) {
+        case ValueType::boolean: return pipeline.take_logical({raw.value.boolean ? 1.0 : 0.0, time_ns, raw.quality});
+        case ValueType::text: return pipeline.take_text({0.0, time_ns, raw.quality});
+        default: return pipeline.take_absent(time_ns, raw.quality);
+    }
+}
+
+std::string unit_of(const ChannelProcessing& how, std::string_view of_driver) {
+    if (!how.unit.empty()) {
+        return how.unit;
+    }
+    const std::string unit(of_driver);
+    return how.derive == Derive::none ? unit : (unit.empty() ? "1" : unit) + "/s";
+}
+
+}  // namespace
+
+const ChannelProcessing* SampleBatch::Processing::find(std::string_view channel) const {
+    const auto found = plan_.channels.find(channel);
+    return found == plan_.channels.end() ? nullptr : &found->second;
+}
+
+SampleBatch::Channel SampleBatch::Processing::add(const std::string& name, std::string_view unit,
+                                                  const ChannelProcessing& how) {
+    const std::string shown = unit_of(how, unit);
+    const std::size_t known = batch_.slots_.size();
+    const Channel channel = batch_.declare(name, shown);
+    if (batch_.slots_.size() == known || !how.has_stages()) {
+        return channel;
+    }
+    Slot& slot = batch_.slots_.back();
+    slot.processed = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back({processing::ChannelPipeline(how)});
+    Made& made = made_.emplace_back();
+    made.of = slot.id;
+    made.aggregates.fill(Channel::none);
+    if (how.has_window()) {
+        for (const Aggregate each : how.aggregates) {
+            made.aggregates[static_cast<std::size_t>(each)] =
+                add_made(name, to_string(each), each == Aggregate::count ? "1" : shown);
+        }
+    }
+    if (how.has_alarm()) {
+        made.alarm = add_made(name, "alarm", "");
+    }
+    changed_.reserve(entries_.size());
+    counts_.reserve(entries_.size());
+    return channel;
+}
+
+SampleBatch::Channel SampleBatch::Processing::add_made(const std::string& of, std::string_view ending,
+                                                       std::string_view unit) {
+    const std::string name = of.substr(0, processed_name_bytes_max) + '.' + std::string(ending);
+    const std::size_t known = batch_.slots_.size();
+    const Channel channel = batch_.declare(name, unit);
+    if (channel == Channel::none) {
+        return channel;
+    }
+    if (batch_.slots_.size() == known) {
+        return batch_.refuse_clash(name);
+    }
+    batch_.slots_.back().is_made = true;
+    return channel;
+}
+
+void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
+    slot.tick = batch_.tick_;
+    const Outcome outcome = run(entries_[slot.processed].pipeline, raw, batch_.time_mono_ns_);
+    if (outcome.window_closed) {
+        tell_window(slot.processed);
+    }
+    if (outcome.held_back) {
+        count_filtered(slot.processed, *outcome.held_back);
+    } else {
+        TelemetrySample& sample = batch_.next(slot, outcome.reading.quality);
+        sample.type = raw.type;
+        sample.flags |= raw.flags;
+        sample.text_bytes = raw.text_bytes;
+        sample.value = raw.value;
+    }
+    finish(slot, outcome);
+}
+
+void SampleBatch::Processing::note_timers(std::uint32_t index, const Outcome& outcome) {
+    if (outcome.alarm_tells) {
+        tell_alarm(index);
+    }
+    made_[index].utc_less_mono_ns = batch_.time_utc_ns_ - batch_.time_mono_ns_;
+    due_ns_ = std::min(due_ns_, entries_[index].pipeline.due_ns());
+}
+
+void SampleBatch::Processing::advance() {
+    due_ns_ = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+        processing::ChannelPipeline& pipeline = entries_[index].pipeline;
+        if (pipeline.due_ns() <= batch_.time_mono_ns_) {
+            const Outcome outcome = pipeline.advance(batch_.time_mono_ns_);
+            if (outcome.window_closed) {
+                tell_window(index);
+            }
+            if (outcome.alarm_tells) {
+                tell_alarm(index);
+            }
+        }
+        due_ns_ = std::min(due_ns_, pipeline.due_ns());
+    }
+}
+
+/// With the time at which it ended. The wall clock's is that of the window's last sample, carried on.
+void SampleBatch::Processing::tell_window(std::uint32_t index) {
+    const processing::WindowResult& window = entries_[index].pipeline.window();
+    const Made& made = made_[index];
+    const std::array<double, aggregate_kinds> values{window.min, window.max, window.mean, window.last, 0.0};
+    for (std::size_t kind = 0; kind < aggregate_kinds; ++kind) {
+        if (made.aggregates[kind] == Channel::none) {
+            continue;
+        }
+        Slot& slot = batch_.slots_[static_cast<std::size_t>(made.aggregates[kind])];
+        const bool is_count = kind == static_cast<std::size_t>(Aggregate::count);
+        const bool has_value = window.values > 0 && std::isfinite(values[kind]);
+        // How many there were is known, also when there was none.
+        TelemetrySample& sample = batch_.next(slot, is_count    ? Quality::good
+                                                    : has_value ? window.quality
+                                                                : Quality::bad);
+        sample.time_mono_ns = window.end_ns;
+        sample.time_utc_ns = window.end_ns + made.utc_less_mono_ns;
+        if (is_count) {
+            sample.type = ValueType::integer;
+            sample.value.integer = static_cast<std::int64_t>(window.values);
+        } else if (has_value) {
+            sample.type = ValueType::real;
+            sample.value.real = values[kind];
+        }
+    }
+}
+
+void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
+    const Channel channel = made_[index].alarm;
+    if (channel == Channel::none) {
+        return;
+    }
+    const processing::LimitAlarm& alarm = entries_[index].pipeline.alarm();
+    TelemetrySample& sample = batch_.next(batch_.slots_[static_cast<std::size_t>(channel)], alarm.quality());
+    if (alarm.quality() != Quality::bad) {
+        const std::string_view state = to_string(alarm.state());
+        sample.type = ValueType::text;
+        sample.text_bytes = static_cast<std::uint8_t>(state.size());
+        std::copy(state.begin(), state.end(), sample.value.text);
+    }
+}
+
+void SampleBatch::Processing::tell_filtered() {
+    if (filtered_ == 0) {
+        return;
+    }
+    counts_.clear();
+    for (const std::uint32_t index : changed_) {
+        counts_.push_back({made_[index].of, std::exchange(entries_[index].filtered, 0)});
+    }
+    changed_.clear();
+    filtered_ = 0;
+    on_filtered_({counts_, std::exchange(by_reason_, FilterCounts{})});
+}
+
+}  // namespace telegate

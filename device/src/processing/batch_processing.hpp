@@ -1,0 +1,120 @@
+#pragma once
+
+#include "device/processing.hpp"
+#include "device/sample_batch.hpp"
+#include "processing/channel_pipeline.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// The channels of one batch whose samples are processed, the channels that are made of them, and what has been held
+/// back since that was last told.
+///
+/// Threads: those of the batch.
+/// Limits:  memory for the channels that are processed, made when they are declared. What is held back is told at the
+///          latest when it is filtered_samples_max.
+/// Failure: none.
+class SampleBatch::Processing {
+  public:
+    static constexpr std::uint64_t filtered_samples_max = Ledger::batch_samples_max;
+
+    Processing(SampleBatch& batch, ProcessingPlan plan, std::function<void(const FilteredSamples&)> on_filtered)
+        : batch_(batch), plan_(std::move(plan)), on_filtered_(std::move(on_filtered)) {}
+
+    /// nullptr: the plan does not have it.
+    [[nodiscard]] const ChannelProcessing* find(std::string_view channel) const;
+    /// Declares a channel of the plan, and those that are made of it.
+    [[nodiscard]] Channel add(const std::string& name, std::string_view unit, const ChannelProcessing& how);
+
+    /// The device gave a number.
+    template <class Number>
+    void take_number(Slot& slot, Number value, Quality quality) {
+        Entry& entry = entries_[slot.processed];
+        slot.tick = batch_.tick_;
+        const processing::Outcome outcome =
+            entry.pipeline.take({static_cast<double>(value), batch_.time_mono_ns_, quality});
+        if (outcome.window_closed) {
+            tell_window(slot.processed);
+        }
+        if (outcome.held_back) {
+            count_filtered(slot.processed, *outcome.held_back);
+        } else {
+            TelemetrySample& sample = batch_.next(slot, outcome.reading.quality);
+            if (!outcome.reading.has_value) {
+                sample.type = ValueType::none;
+            } else if (std::is_same_v<Number, std::int64_t> && !entry.pipeline.makes_reals()) {
+                sample.type = ValueType::integer;
+                sample.value.integer = static_cast<std::int64_t>(value);
+            } else {
+                sample.type = ValueType::real;
+                sample.value.real = outcome.reading.value;
+            }
+        }
+        finish(slot, outcome);
+    }
+    /// The device gave something else: its value, flags and quality.
+    void take(Slot& slot, const TelemetrySample& raw);
+    /// A tick begins: windows and delays may be over.
+    void begin_tick() {
+        if (batch_.time_mono_ns_ >= due_ns_) {
+            advance();
+        }
+    }
+    void tell_filtered();
+
+  private:
+    struct Entry {
+        processing::ChannelPipeline pipeline;
+        std::uint64_t filtered = 0;  // and not told yet
+    };
+    /// What belongs to an entry and is rarely looked at.
+    struct Made {
+        ChannelId of;
+        std::array<Channel, aggregate_kinds> aggregates;  // none: not asked for
+        Channel alarm = Channel::none;                    // as well
+        std::int64_t utc_less_mono_ns = 0;                // of the last sample
+    };
+
+    [[nodiscard]] Channel add_made(const std::string& of, std::string_view ending, std::string_view unit);
+    void advance();
+    /// After the sample itself: what it has made known besides.
+    void finish(const Slot& slot, const processing::Outcome& outcome) {
+        if (entries_[slot.processed].pipeline.has_timers()) {
+            note_timers(slot.processed, outcome);
+        }
+    }
+    void note_timers(std::uint32_t index, const processing::Outcome& outcome);
+    void tell_window(std::uint32_t index);
+    void tell_alarm(std::uint32_t index);
+    void count_filtered(std::uint32_t index, FilterReason reason) {
+        if (entries_[index].filtered++ == 0) {
+            changed_.push_back(index);
+        }
+        ++by_reason_[static_cast<std::size_t>(reason)];
+        if (++filtered_ == filtered_samples_max) {
+            tell_filtered();
+        }
+    }
+
+    SampleBatch& batch_;
+    const ProcessingPlan plan_;
+    const std::function<void(const FilteredSamples&)> on_filtered_;
+    std::vector<Entry> entries_;
+    std::vector<Made> made_;                                          // of the entries
+    std::int64_t due_ns_ = std::numeric_limits<std::int64_t>::max();  // of the first window or delay
+    std::vector<std::uint32_t> changed_;                              // entries with `filtered`; room for all
+    std::vector<FilteredCount> counts_;                               // room for all
+    FilterCounts by_reason_{};
+    std::uint64_t filtered_ = 0;
+};
+
+}  // namespace telegate

@@ -1,0 +1,171 @@
+#include "device/recording/recording_format.hpp"
+
+#include "core/channel_table.hpp"
+#include "core/topic.hpp"
+#include "recording/crc32c.hpp"
+#include "recording/wire_numbers.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace telegate::recording {
+namespace {
+
+// Offsets in the header of a record.
+constexpr std::size_t checksum_at = 0;
+constexpr std::size_t payload_bytes_at = 4;
+constexpr std::size_t number_at_offset = 8;
+constexpr std::size_t type_at = 12;
+constexpr std::size_t zero_at = 14;
+
+constexpr std::size_t start_bytes = 24;
+constexpr std::size_t channel_texts_at = 12;
+constexpr std::size_t gap_bytes = 24;
+constexpr std::size_t end_bytes = end_record_bytes - record_header_bytes;
+
+constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+bool is_sample(Bytes bytes) noexcept {
+    const auto type = number_at<std::uint8_t>(bytes, sample_offset::type);
+    const auto text_bytes = number_at<std::uint8_t>(bytes, sample_offset::text_bytes);
+    const bool is_text = type == static_cast<std::uint8_t>(ValueType::text);
+    const bool is_boolean = type == static_cast<std::uint8_t>(ValueType::boolean);
+    return number_at<std::uint32_t>(bytes, sample_offset::channel) < ChannelTable::channels_max &&
+           type <= static_cast<std::uint8_t>(ValueType::text) &&
+           number_at<std::uint8_t>(bytes, sample_offset::quality) <= static_cast<std::uint8_t>(Quality::stale) &&
+           text_bytes <= (is_text ? TelemetrySample::text_bytes_max : 0) &&
+           (!is_boolean || number_at<std::uint8_t>(bytes, sample_offset::value) <= 1);
+}
+
+std::optional<Record> samples_of(Bytes payload) noexcept {
+    if (payload.empty() || payload.size() % sample_bytes != 0) {
+        return std::nullopt;
+    }
+    for (Bytes rest = payload; !rest.empty(); rest = rest.subspan(sample_bytes)) {
+        if (!is_sample(rest)) {
+            return std::nullopt;
+        }
+    }
+    return Samples(payload);
+}
+
+std::optional<Record> channel_of(Bytes payload) noexcept {
+    if (payload.size() < channel_texts_at) {
+        return std::nullopt;
+    }
+    const std::size_t device_bytes = number_at<std::uint16_t>(payload, 4);
+    const std::size_t channel_bytes = number_at<std::uint16_t>(payload, 6);
+    const std::size_t unit_bytes = number_at<std::uint16_t>(payload, 8);
+    if (payload.size() != rounded_up(channel_texts_at + device_bytes + channel_bytes + unit_bytes) ||
+        unit_bytes > unit_bytes_max) {
+        return std::nullopt;
+    }
+    const std::string_view texts = as_text(payload.subspan(channel_texts_at));
+    const Channel channel{number_at<std::uint32_t>(payload, 0), texts.substr(0, device_bytes),
+                          texts.substr(device_bytes, channel_bytes),
+                          texts.substr(device_bytes + channel_bytes, unit_bytes)};
+    const bool is_valid =
+        channel.id < ChannelTable::channels_max && is_topic_part(channel.device) && is_topic_part(channel.channel);
+    return is_valid ? std::optional<Record>(channel) : std::nullopt;
+}
+
+std::optional<Record> gap_of(Bytes payload) noexcept {
+    if (payload.size() != gap_bytes) {
+        return std::nullopt;
+    }
+    const Gap gap{number_at<std::uint32_t>(payload, 0), GapReason{number_at<std::uint32_t>(payload, 4)},
+                  number_at<std::uint64_t>(payload, 8), number_at<std::uint64_t>(payload, 16)};
+    const bool is_valid = gap.channel < ChannelTable::channels_max && gap.reason >= GapReason::queue_overflow &&
+                          gap.reason <= GapReason::recorder && gap.first_seq >= 1 && gap.last_seq >= gap.first_seq;
+    return is_valid ? std::optional<Record>(gap) : std::nullopt;
+}
+
+std::optional<Record> record_of(std::uint16_t type, Bytes payload) noexcept {
+    switch (RecordType{type}) {
+        case RecordType::start:
+            return payload.size() != start_bytes ? std::nullopt
+                                                 : std::optional<Record>(Start{number_at<std::int64_t>(payload, 0),
+                                                                               number_at<std::int64_t>(payload, 8),
+                                                                               number_at<std::int64_t>(payload, 16)});
+        case RecordType::channel: return channel_of(payload);
+        case RecordType::samples: return samples_of(payload);
+        case RecordType::gap: return gap_of(payload);
+        case RecordType::end:
+            return payload.size() != end_bytes
+                       ? std::nullopt
+                       : std::optional<Record>(
+                             End{number_at<std::int64_t>(payload, 0), number_at<std::int64_t>(payload, 8),
+                                 number_at<std::uint64_t>(payload, 16), number_at<std::uint64_t>(payload, 24)});
+    }
+    return Unknown{type};
+}
+
+Parsed damaged(std::string_view what, std::size_t bytes_summed = 0) noexcept {
+    return {.status = ParseStatus::damaged, .bytes = 0, .what = what, .bytes_summed = bytes_summed};
+}
+
+}  // namespace
+
+std::string_view to_string(GapReason reason) noexcept {
+    switch (reason) {
+        case GapReason::queue_overflow: return "queue_overflow";
+        case GapReason::shutdown: return "shutdown";
+        case GapReason::recorder: return "recorder";
+    }
+    return "";
+}
+
+TelemetrySample Samples::operator[](std::size_t index) const noexcept {
+    static_assert(sizeof(TelemetrySample) == sample_bytes);
+    TelemetrySample sample{};
+    std::memcpy(&sample, bytes_.data() + index * sample_bytes, sample_bytes);
+    return sample;
+}
+
+Parsed parse_record(Bytes input) noexcept {
+    if (input.size() < record_header_bytes) {
+        return {};
+    }
+    const std::size_t payload_bytes = number_at<std::uint32_t>(input, payload_bytes_at);
+    if (payload_bytes > payload_bytes_max || payload_bytes % alignment != 0) {
+        return damaged("the length of a record is no multiple of 8 up to 65536");
+    }
+    if (number_at<std::uint16_t>(input, zero_at) != 0) {
+        return damaged("the head of a record is no head");
+    }
+    Parsed parsed;
+    parsed.bytes = record_header_bytes + payload_bytes;
+    if (input.size() < parsed.bytes) {
+        return parsed;
+    }
+    const Bytes whole = input.first(parsed.bytes);
+    if (crc32c(whole.subspan(payload_bytes_at)) != number_at<std::uint32_t>(whole, checksum_at)) {
+        return damaged("the checksum of a record is wrong", whole.size());
+    }
+    const auto record = record_of(number_at<std::uint16_t>(whole, type_at), whole.subspan(record_header_bytes));
+    if (!record) {
+        return damaged("a record has a good checksum and no meaning", whole.size());
+    }
+    parsed.status = ParseStatus::record;
+    parsed.number = number_at<std::uint32_t>(whole, number_at_offset);
+    parsed.record = *record;
+    parsed.bytes_summed = whole.size();
+    return parsed;
+}
+
+std::string_view file_header_fault(Bytes input) noexcept {
+    constexpr std::size_t version_at = 8;
+    constexpr std::size_t header_checksum_at = 12;
+    if (input.size() < file_header_bytes || !std::equal(magic.begin(), magic.end(), as_text(input).begin())) {
+        return "is no recording";
+    }
+    if (crc32c(input.first(header_checksum_at)) != number_at<std::uint32_t>(input, header_checksum_at)) {
+        return "is a recording whose head is damaged";
+    }
+    return number_at<std::uint32_t>(input, version_at) == version ? "" : "is a recording of another version than 1";
+}
+
+}  // namespace telegate::recording

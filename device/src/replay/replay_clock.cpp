@@ -1,0 +1,40 @@
+#include "replay/replay_clock.hpp"
+
+#include <algorithm>
+
+namespace telegate::replay {
+
+MonoTime ReplayClock::due(std::int64_t recorded_ns, std::uint64_t recorder, const Clock& clock) noexcept {
+    const MonoTime now = clock.mono_now();
+    if (!runs_ || recorder != recorder_) {
+        const bool waits = runs_ && begins_again_;
+        origin_ = waits ? origin_ + played(origin_ns_, last_ns_) + played(0, spacing_.count()) : now;
+        origin_ns_ = recorded_ns;
+        last_ns_ = recorded_ns;
+        recorder_ = recorder;
+        runs_ = true;
+        begins_again_ = false;
+    }
+    if (recorded_ns > last_ns_) {
+        spacing_ = Duration(static_cast<std::int64_t>(
+            std::min(static_cast<double>(recorded_ns) - static_cast<double>(last_ns_), moments_apart_max_ns)));
+        last_ns_ = recorded_ns;
+    }
+    const MonoTime due = origin_ + played(origin_ns_, last_ns_);
+    if (now - due > late_max) {
+        origin_ += now - due;
+        return now;
+    }
+    return due;
+}
+
+void ReplayClock::begin_again() noexcept {
+    begins_again_ = true;
+}
+
+Duration ReplayClock::played(std::int64_t from_ns, std::int64_t to_ns) const noexcept {
+    const double apart = (static_cast<double>(to_ns) - static_cast<double>(from_ns)) / speed_;
+    return Duration(static_cast<std::int64_t>(std::min(apart, moments_apart_max_ns)));
+}
+
+}  // namespace telegate::replay

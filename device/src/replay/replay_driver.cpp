@@ -1,0 +1,215 @@
+#include "device/replay_driver.hpp"
+
+#include "replay/recorded_samples.hpp"
+#include "replay/replay_clock.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using replay::RecordedSamples;
+
+/// Then the sampler hands on what there is, and looks whether somebody wants to stop. A burst of some 250 KiB.
+constexpr std::size_t samples_per_read_max = 4'096;
+
+void validate(const ReplayOptions& options) {
+    if (options.file.empty()) {
+        throw std::invalid_argument("file: is not given, allowed: the path of a recording");
+    }
+    if (!(options.speed >= ReplayOptions::speed_min && options.speed <= ReplayOptions::speed_max)) {
+        throw std::invalid_argument("speed: " + std::to_string(options.speed) + ", allowed: 0.001 to 1000");
+    }
+}
+
+class ReplayDriver final : public Driver {
+  public:
+    explicit ReplayDriver(ReplayOptions options)
+        : options_(std::move(options)),
+          nothing_of_source_(options_.file + ": has no samples of the device \"" + options_.source + '"'),
+          samples_(options_.source),
+          clock_(options_.speed) {
+        validate(options_);
+    }
+
+    [[nodiscard]] DriverTraits traits() const noexcept override {
+        return {.own_thread = true, .streams = options_.mode == ReplayMode::timed, .waits_for_room = true};
+    }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+    void open(SampleBatch& /*batch*/) override {}
+
+    ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
+        try {
+            read_until_ = batch.clock().mono_now() + wait_max;
+            given_ = 0;
+            if (retry_at_ && !wait_until(*std::exchange(retry_at_, {}), batch)) {
+                return {ReadResult::Status::interrupted};
+            }
+            return options_.mode == ReplayMode::timed ? play(batch) : step(batch);
+        } catch (const std::exception&) {
+            return {ReadResult::Status::failed, "there is no memory to replay with"};
+        }
+    }
+
+    void reset() noexcept override {
+        samples_.rewind();
+        clock_.reset();
+        retry_at_.reset();
+        has_sample_ = false;
+        pass_has_samples_ = false;
+        moment_ = {};
+    }
+
+  private:
+    /// Samples that were captured together.
+    struct Moment {
+        std::int64_t time_mono_ns = 0;
+        std::uint64_t recorder = 0;
+        bool operator==(const Moment&) const = default;
+    };
+
+    /// All that is due, or what is due next within wait_max.
+    ReadResult play(SampleBatch& batch) {
+        while (given_ < samples_per_read_max) {
+            if (const auto result = fetch(batch)) {
+                return *result;
+            }
+            const MonoTime due = clock_.due(samples_.sample().time_mono_ns, samples_.recorders(), batch.clock());
+            if (due > batch.clock().mono_now()) {
+                if (given_ > 0) {
+                    return {};  // first hand on what there is
+                }
+                if (!wait_until(std::min(due, read_until_), batch)) {
+                    return {ReadResult::Status::interrupted};
+                }
+                if (due > batch.clock().mono_now()) {
+                    return {};
+                }
+            }
+            give(batch);
+        }
+        return {};
+    }
+
+    /// One moment.
+    ReadResult step(SampleBatch& batch) {
+        while (given_ < samples_per_read_max) {
+            if (const auto result = fetch(batch)) {
+                return *result;
+            }
+            if (given_ > 0 && moment_of_sample() != moment_) {
+                return {};
+            }
+            give(batch);
+        }
+        return {};
+    }
+
+    /// Has the next sample ready, or says what read() is to return.
+    std::optional<ReadResult> fetch(SampleBatch& batch) {
+        while (!has_sample_) {
+            switch (samples_.next(options_.file, batch)) {
+                case RecordedSamples::Step::sample: has_sample_ = true; break;
+                case RecordedSamples::Step::damaged: return fault();
+                case RecordedSamples::Step::failed: return fail_until_later(samples_.fault());
+                case RecordedSamples::Step::end:
+                    if (!pass_has_samples_ && !options_.source.empty()) {
+                        return fail_until_later(nothing_of_source_);
+                    }
+                    if (!options_.loop || !std::exchange(pass_has_samples_, false)) {
+                        return at_end(batch);
+                    }
+                    samples_.rewind();
+                    clock_.begin_again();
+                    [[fallthrough]];
+                case RecordedSamples::Step::searching:
+                    if (cancel_ != nullptr && cancel_->is_set()) {
+                        return ReadResult{ReadResult::Status::interrupted};
+                    }
+                    if (batch.clock().mono_now() > read_until_) {
+                        return ReadResult{};
+                    }
+                    break;
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// One that is timed is read again at once, and then waits.
+    ReadResult fail_until_later(std::string_view what) noexcept {
+        retry_at_ = options_.mode == ReplayMode::timed ? std::optional(read_until_) : std::nullopt;
+        return {ReadResult::Status::failed, what};
+    }
+
+    [[nodiscard]] ReadResult fault() const noexcept { return {ReadResult::Status::failed, samples_.fault()}; }
+
+    ReadResult at_end(SampleBatch& batch) {
+        const bool is_cancelled = traits().streams && given_ == 0 && !wait_until(read_until_, batch);
+        return {is_cancelled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
+    }
+
+    void give(SampleBatch& batch) {
+        const TelemetrySample& sample = samples_.sample();
+        const Moment moment = moment_of_sample();
+        if (options_.time == ReplayTime::recorded) {
+            batch.stamp(sample.time_utc_ns, sample.time_mono_ns);
+        } else if (moment != moment_ && options_.mode == ReplayMode::timed) {
+            batch.stamp_now();
+        }
+        moment_ = moment;
+        batch.add_copy(samples_.channel(), sample);
+        has_sample_ = false;
+        pass_has_samples_ = true;
+        ++given_;
+    }
+
+    [[nodiscard]] Moment moment_of_sample() const noexcept {
+        return {samples_.sample().time_mono_ns, samples_.recorders()};
+    }
+
+    /// Whether nobody cancelled the read meanwhile.
+    bool wait_until(MonoTime when, const SampleBatch& batch) const noexcept {
+        for (;;) {
+            if (cancel_ != nullptr && cancel_->is_set()) {
+                return false;
+            }
+            const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(when - batch.clock().mono_now());
+            if (left.count() <= 0) {
+                return true;
+            }
+            constexpr std::int64_t second_ns = 1'000'000'000;
+            const timespec timeout{left.count() / second_ns, left.count() % second_ns};
+            pollfd cancelled{cancel_ == nullptr ? -1 : cancel_->descriptor(), POLLIN, 0};
+            ::ppoll(&cancelled, 1, &timeout, nullptr);
+        }
+    }
+
+    const ReplayOptions options_;
+    const std::string nothing_of_source_;
+    const CancelSignal* cancel_ = nullptr;
+    RecordedSamples samples_;
+    replay::ReplayClock clock_;
+    MonoTime read_until_{};
+    std::size_t given_ = 0;             // samples of the present read
+    std::optional<MonoTime> retry_at_;  // after the file could not be read
+    bool has_sample_ = false;           // the next one is ready
+    bool pass_has_samples_ = false;     // a recording without any is not begun again and again
+    Moment moment_;                     // of the last sample
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_replay_driver(ReplayOptions options) {
+    return std::make_unique<ReplayDriver>(std::move(options));
+}
+
+}  // namespace telegate

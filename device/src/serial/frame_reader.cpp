@@ -1,0 +1,215 @@
+#include "serial/frame_reader.hpp"
+
+#include "core/topic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+namespace telegate {
+namespace {
+
+constexpr unsigned bits_per_byte = 8;
+
+unsigned byte_of(char byte) noexcept {
+    return static_cast<unsigned char>(byte);
+}
+
+std::size_t checksum_bytes(FrameChecksum checksum) noexcept {
+    switch (checksum) {
+        case FrameChecksum::sum8:
+        case FrameChecksum::xor8: return 1;
+        case FrameChecksum::crc16: return 2;
+        case FrameChecksum::none: break;
+    }
+    return 0;
+}
+
+unsigned crc16(std::string_view bytes) noexcept {
+    constexpr unsigned polynomial = 0xA001;  // that of Modbus, bits reversed
+    unsigned crc = 0xFFFF;
+    for (const char byte : bytes) {
+        crc ^= byte_of(byte);
+        for (unsigned bit = 0; bit < bits_per_byte; ++bit) {
+            crc = (crc & 1U) != 0 ? (crc >> 1U) ^ polynomial : crc >> 1U;
+        }
+    }
+    return crc;
+}
+
+unsigned checksum_of(FrameChecksum checksum, std::string_view bytes) noexcept {
+    unsigned sum = 0;
+    switch (checksum) {
+        case FrameChecksum::sum8:
+            for (const char byte : bytes) {
+                sum = (sum + byte_of(byte)) & 0xFFU;
+            }
+            return sum;
+        case FrameChecksum::xor8:
+            for (const char byte : bytes) {
+                sum ^= byte_of(byte);
+            }
+            return sum;
+        case FrameChecksum::crc16: return crc16(bytes);
+        case FrameChecksum::none: break;
+    }
+    return sum;
+}
+
+std::uint64_t bits_of(std::string_view bytes, bool little_endian) noexcept {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bits = bits << bits_per_byte | byte_of(bytes[little_endian ? bytes.size() - 1 - i : i]);
+    }
+    return bits;
+}
+
+[[noreturn]] void refuse_setting(const char* setting, const std::string& why) {
+    throw std::invalid_argument(std::string(setting) + ": " + why);
+}
+
+void check_channels(const FrameFormat& format, std::size_t payload_bytes) {
+    if (format.channels.empty()) {
+        refuse_setting("format", "frames need a channel at least");
+    }
+    std::set<std::string> names;
+    for (const FrameChannel& channel : format.channels) {
+        if (!names.insert(to_topic_part(channel.name)).second) {
+            refuse_setting("channel", "\"" + channel.name + "\" is there twice");
+        }
+        const std::size_t bytes = channel.number.bytes;
+        if (channel.offset >= payload_bytes || bytes > payload_bytes - channel.offset) {
+            refuse_setting("offset", "channel \"" + channel.name + "\" has " + std::to_string(bytes) + " bytes at " +
+                                         std::to_string(channel.offset) + ", allowed: within the " +
+                                         std::to_string(payload_bytes) + " bytes before the checksum");
+        }
+    }
+}
+
+const FrameFormat& checked(const FrameFormat& format) {
+    if (format.start.empty() || format.start.size() > FrameFormat::start_bytes_most) {
+        refuse_setting("frame_start", std::to_string(format.start.size()) + " bytes, allowed: 1 to " +
+                                          std::to_string(FrameFormat::start_bytes_most));
+    }
+    const std::size_t least = format.start.size() + checksum_bytes(format.checksum) + 1;
+    if (format.frame_bytes < least || format.frame_bytes > FrameFormat::frame_bytes_most) {
+        refuse_setting("frame_bytes", std::to_string(format.frame_bytes) + ", allowed: " + std::to_string(least) +
+                                          " to " + std::to_string(FrameFormat::frame_bytes_most));
+    }
+    check_channels(format, format.frame_bytes - checksum_bytes(format.checksum));
+    return format;
+}
+
+}  // namespace
+
+FrameReader::FrameReader(const FrameFormat& format) : format_(checked(format)) {
+    kept_.reserve(format_.frame_bytes);
+}
+
+void FrameReader::open(SampleBatch& batch) {
+    channels_.clear();
+    for (const FrameChannel& channel : format_.channels) {
+        channels_.push_back(batch.add_channel(channel.name, channel.unit));
+    }
+    refused_channel_ = batch.add_channel("frames.refused", "1");
+}
+
+std::size_t FrameReader::take(std::string_view bytes, SampleBatch& batch) {
+    const std::uint64_t before = good_;
+    while (!bytes.empty()) {
+        const bool has_start = kept_.size() >= format_.start.size();
+        const std::size_t wanted = has_start ? format_.frame_bytes - kept_.size() : 1;
+        const std::size_t taken = std::min(wanted, bytes.size());
+        kept_.append(bytes.substr(0, taken));
+        bytes.remove_prefix(taken);
+        if (!has_start) {
+            find_start(0);
+        }
+        if (kept_.size() == format_.frame_bytes) {
+            take_frame(batch);
+        }
+    }
+    return static_cast<std::size_t>(good_ - before);
+}
+
+void FrameReader::take_frame(SampleBatch& batch) {
+    if (!is_intact()) {
+        refuse("wrong checksum");
+        find_start(1);
+        return;
+    }
+    for (std::size_t index = 0; index < channels_.size(); ++index) {
+        add_sample(index, batch);
+    }
+    ++good_;
+    in_step_ = true;
+    kept_.clear();
+}
+
+/// Drops what stands before the next start bytes, or before what may become them, at `from` or further on.
+void FrameReader::find_start(std::size_t from) {
+    const std::string_view start = format_.start;
+    std::size_t at = from;
+    while (at < kept_.size() && std::string_view(kept_).substr(at, start.size()) !=
+                                    start.substr(0, std::min(start.size(), kept_.size() - at))) {
+        ++at;
+    }
+    kept_.erase(0, at);
+    skipped_bytes_ += at;
+    // After opening, what is shorter than a frame may be the rest of one.
+    if (at > 0 && (in_step_ || skipped_bytes_ > format_.frame_bytes)) {
+        refuse("bytes that belong to no frame");
+    }
+}
+
+void FrameReader::refuse(std::string_view why) {
+    ++refused_;
+    why_ = why;
+    in_step_ = false;
+    skipped_bytes_ = 0;
+}
+
+bool FrameReader::is_intact() const noexcept {
+    const std::size_t sum_bytes = checksum_bytes(format_.checksum);
+    const std::string_view frame = kept_;
+    const std::string_view covered = frame.substr(0, frame.size() - sum_bytes);
+    return bits_of(frame.substr(covered.size()), true) == checksum_of(format_.checksum, covered);
+}
+
+void FrameReader::add_sample(std::size_t index, SampleBatch& batch) const {
+    const FrameChannel& channel = format_.channels[index];
+    const FrameNumber number = channel.number;
+    const std::uint64_t bits =
+        bits_of(std::string_view(kept_).substr(channel.offset, number.bytes), number.little_endian);
+    constexpr auto integer_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (number.kind == FrameNumber::Kind::real) {
+        batch.add(channels_[index], number.bytes == sizeof(float)
+                                        ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+                                        : std::bit_cast<double>(bits));
+    } else if (number.kind == FrameNumber::Kind::signed_integer) {
+        const unsigned unused = 64U - bits_per_byte * number.bytes;
+        batch.add(channels_[index], static_cast<std::int64_t>(bits << unused) >> unused);  // keeps the sign
+    } else if (bits <= integer_max) {
+        batch.add(channels_[index], static_cast<std::int64_t>(bits));
+    } else {
+        batch.add(channels_[index], static_cast<double>(bits));  // the nearest that there is
+    }
+}
+
+void FrameReader::tell_books(SampleBatch& batch, bool all) {
+    if (all || !told_ || refused_ != refused_told_) {
+        told_ = true;
+        refused_told_ = refused_;
+        batch.add(refused_channel_, static_cast<std::int64_t>(refused_));
+    }
+}
+
+void FrameReader::begin_anew() noexcept {
+    kept_.clear();
+    in_step_ = false;
+    skipped_bytes_ = 0;
+}
+
+}  // namespace telegate

@@ -1,0 +1,222 @@
+#include "device/serial_driver.hpp"
+
+#include "lines/line_reader.hpp"
+#include "serial/frame_reader.hpp"
+#include "serial/serial_port.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// Lines and frames, one behind the other's face.
+class Intake {
+  public:
+    explicit Intake(const SerialDriverOptions& options) : reader_(make_reader(options)) {}
+
+    void open(SampleBatch& batch) {
+        std::visit([&](auto& reader) { reader.open(batch); }, reader_);
+    }
+    std::size_t take(std::string_view bytes, SampleBatch& batch) {
+        return std::visit([&](auto& reader) { return reader.take(bytes, batch); }, reader_);
+    }
+    void tell_books(SampleBatch& batch, bool all) {
+        std::visit([&](auto& reader) { reader.tell_books(batch, all); }, reader_);
+    }
+    void begin_anew(bool skip_line) noexcept {
+        if (auto* frames = std::get_if<FrameReader>(&reader_)) {
+            frames->begin_anew();
+        } else if (auto* lines = std::get_if<LineReader>(&reader_)) {
+            skip_line ? lines->skip_line() : lines->begin_line();
+        }
+    }
+    [[nodiscard]] const char* unit() const noexcept {
+        return std::holds_alternative<LineReader>(reader_) ? "line" : "frame";
+    }
+    [[nodiscard]] std::uint64_t refused() const noexcept {
+        return std::visit([](const auto& reader) { return reader.refused(); }, reader_);
+    }
+    [[nodiscard]] std::uint64_t ignored() const noexcept {
+        const auto* lines = std::get_if<LineReader>(&reader_);
+        return lines != nullptr ? lines->ignored() : 0;
+    }
+    [[nodiscard]] const std::string& why_refused() const noexcept {
+        return std::visit([](const auto& reader) -> const std::string& { return reader.why_refused(); }, reader_);
+    }
+
+  private:
+    using Reader = std::variant<LineReader, FrameReader>;
+
+    static Reader make_reader(const SerialDriverOptions& options) {
+        if (const auto* frames = std::get_if<FrameFormat>(&options.format)) {
+            return Reader(std::in_place_type<FrameReader>, *frames);
+        }
+        return Reader(std::in_place_type<LineReader>, std::get<LineFormat>(options.format), options.limits);
+    }
+
+    Reader reader_;
+};
+
+std::string duration_text(Duration duration) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+    constexpr std::int64_t ms_per_s = 1'000;
+    return ms % ms_per_s == 0 ? std::to_string(ms / ms_per_s) + " s" : std::to_string(ms) + " ms";
+}
+
+/// A tty and what reads its bytes.
+///
+/// Threads: those of Driver.
+/// Limits:  read() waits for wait_max and takes buffer_bytes * chunks_max bytes; only a new field or an error
+/// allocates. Failure: read() fails while the port cannot be opened, when it has gone, and while nothing good has come
+/// for
+///          silence_max. What is refused is counted in a channel.
+class SerialDriver final : public Driver {
+  public:
+    explicit SerialDriver(const SerialDriverOptions& options)
+        : port_(options.port),
+          intake_(options),
+          skip_first_line_(options.skip_first_line),
+          silence_max_(options.silence_max) {}
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+    void open(SampleBatch& batch) override { intake_.open(batch); }
+
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        try {
+            const ReadResult result = read_port(batch, now);
+            intake_.tell_books(batch, result.status == ReadResult::Status::failed);
+            left_at_ = batch.clock().mono_now();
+            return result;
+        } catch (const std::exception&) {
+            port_.close();
+            return {ReadResult::Status::failed, "out of memory"};
+        }
+    }
+
+    void reset() noexcept override { port_.close(); }
+
+  private:
+    static constexpr std::size_t buffer_bytes = 4'096;  // what a tty keeps
+    static constexpr std::size_t chunks_max = 16;       // then the sampler has its turn
+    /// Whoever reads has been away for longer: the device was stopped, or put off. What has come since has no time.
+    static constexpr Duration pause_max = 2 * wait_max;
+
+    ReadResult read_port(SampleBatch& batch, MonoTime now) {
+        if (!port_.is_open()) {
+            if (!port_.open()) {
+                return failed(port_.fault());
+            }
+            intake_.begin_anew(skip_first_line_);
+            heard_at_ = now;
+        } else if (now - left_at_ > pause_max) {
+            drop_old_bytes(batch, now);
+            if (!port_.is_open()) {
+                return failed(port_.fault());
+            }
+        }
+        switch (port_.wait(cancel_, time_to_wait(now))) {
+            case SerialPort::Event::cancelled: return {ReadResult::Status::interrupted, {}};
+            case SerialPort::Event::nothing: break;
+            case SerialPort::Event::bytes:
+                if (!take_bytes(batch)) {
+                    return failed(port_.fault());
+                }
+                break;
+        }
+        return judge_silence(batch.clock().mono_now());
+    }
+
+    /// Not past the moment when the silence has lasted too long, if that is still to come.
+    [[nodiscard]] std::chrono::milliseconds time_to_wait(MonoTime now) const noexcept {
+        Duration wait = wait_max;
+        const Duration left = heard_at_ + silence_max_ - now;
+        if (silence_max_ > Duration::zero() && left > Duration::zero()) {
+            wait = std::min(wait, left);
+        }
+        return std::chrono::ceil<std::chrono::milliseconds>(wait);
+    }
+
+    /// False when the port has gone; what came before that is in the batch all the same.
+    bool take_bytes(SampleBatch& batch) {
+        batch.stamp_now();
+        for (std::size_t chunk = 0; chunk < chunks_max; ++chunk) {
+            const SerialPort::Bytes some = port_.read(buffer_);
+            if (some.status != SerialPort::Bytes::Status::some) {
+                return some.status == SerialPort::Bytes::Status::none;
+            }
+            if (intake_.take(some.bytes, batch) > 0) {
+                heard_at_ = batch.clock().mono_now();
+            }
+        }
+        return true;
+    }
+
+    /// When there are any the device speaks, though what it said has no time any more. Each line end counts as a
+    /// reading lost.
+    void drop_old_bytes(SampleBatch& batch, MonoTime now) {
+        std::uint64_t lost = 0;
+        char last = 0;
+        for (std::size_t chunk = 0; chunk < chunks_max; ++chunk) {
+            const SerialPort::Bytes some = port_.read(buffer_);
+            if (some.status != SerialPort::Bytes::Status::some) {
+                break;
+            }
+            last = some.bytes.back();
+            lost += static_cast<std::uint64_t>(std::count(some.bytes.begin(), some.bytes.end(), '\n'));
+            heard_at_ = now;
+        }
+        if (heard_at_ == now) {
+            batch.lost_at_source(lost);
+            intake_.begin_anew(last != '\n' && last != '\r');
+        }
+    }
+
+    ReadResult judge_silence(MonoTime now) {
+        if (silence_max_ == Duration::zero() || now - heard_at_ < silence_max_) {
+            return {};
+        }
+        std::string what = port_.path() + ": no good " + intake_.unit() + " for " + duration_text(silence_max_);
+        if (intake_.refused() > 0) {
+            what += ", " + std::to_string(intake_.refused()) + " refused, the last: " + intake_.why_refused();
+        } else if (intake_.ignored() > 0) {
+            what += ", " + std::to_string(intake_.ignored()) + " ignored";
+        }
+        return failed(std::move(what));
+    }
+
+    ReadResult failed(std::string what) {
+        what_ = std::move(what);
+        return {ReadResult::Status::failed, what_};
+    }
+
+    SerialPort port_;
+    Intake intake_;
+    const bool skip_first_line_;
+    const Duration silence_max_;
+    const CancelSignal* cancel_ = nullptr;
+    MonoTime heard_at_{};  // the last good line or frame, or the opening
+    MonoTime left_at_{};   // the last read
+    std::string what_;
+    std::array<char, buffer_bytes> buffer_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_serial_driver(const SerialDriverOptions& options) {
+    const LineLimits limits = options.limits;
+    if (limits.line_bytes_max < LineLimits::line_bytes_least || limits.line_bytes_max > LineLimits::line_bytes_most) {
+        throw std::invalid_argument("line_bytes_max: " + std::to_string(limits.line_bytes_max) +
+                                    ", allowed: 16 to 65536");
+    }
+    if (limits.channels_max < 1 || limits.channels_max > LineLimits::channels_most) {
+        throw std::invalid_argument("channels_max: " + std::to_string(limits.channels_max) + ", allowed: 1 to 4096");
+    }
+    return std::make_unique<SerialDriver>(options);
+}
+
+}  // namespace telegate

@@ -1,0 +1,185 @@
+#include "serial/serial_port.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Parity = SerialPortOptions::Parity;
+using Flow = SerialPortOptions::Flow;
+
+// Position by position the same rate, as a number and as the system names it.
+constexpr std::array<std::int64_t, 24> bauds{300,       600,       1'200,     1'800,     2'400,     4'800,
+                                             9'600,     19'200,    38'400,    57'600,    115'200,   230'400,
+                                             460'800,   500'000,   576'000,   921'600,   1'000'000, 1'152'000,
+                                             1'500'000, 2'000'000, 2'500'000, 3'000'000, 3'500'000, 4'000'000};
+constexpr std::array<speed_t, bauds.size()> speeds{
+    B300,    B600,    B1200,   B1800,   B2400,    B4800,    B9600,    B19200,   B38400,   B57600,   B115200,  B230400,
+    B460800, B500000, B576000, B921600, B1000000, B1152000, B1500000, B2000000, B2500000, B3000000, B3500000, B4000000};
+
+/// B0 for what is none of them.
+speed_t to_speed(std::int64_t baud) noexcept {
+    for (std::size_t i = 0; i < bauds.size(); ++i) {
+        if (bauds[i] == baud) {
+            return speeds[i];
+        }
+    }
+    return B0;
+}
+
+tcflag_t to_size(std::int64_t data_bits) noexcept {
+    switch (data_bits) {
+        case 5: return CS5;
+        case 6: return CS6;
+        case 7: return CS7;
+        default: return CS8;
+    }
+}
+
+[[noreturn]] void refuse(const char* setting, std::int64_t value, const std::string& allowed) {
+    throw std::invalid_argument(std::string(setting) + ": " + std::to_string(value) + ", allowed: " + allowed);
+}
+
+SerialPortOptions checked(SerialPortOptions options) {
+    constexpr std::int64_t data_bits_min = 5;
+    constexpr std::int64_t data_bits_max = 8;
+    if (options.path.empty()) {
+        throw std::invalid_argument("port: \"\", allowed: the path of a tty");
+    }
+    if (to_speed(options.baud) == B0) {
+        std::string allowed;
+        for (const std::int64_t baud : bauds) {
+            allowed.append(allowed.empty() ? "" : ", ").append(std::to_string(baud));
+        }
+        refuse("baud", options.baud, allowed);
+    }
+    if (options.data_bits < data_bits_min || options.data_bits > data_bits_max) {
+        refuse("data_bits", options.data_bits, "5 to 8");
+    }
+    if (options.stop_bits != 1 && options.stop_bits != 2) {
+        refuse("stop_bits", options.stop_bits, "1 or 2");
+    }
+    return options;
+}
+
+/// Raw bytes; one is enough to be told. A byte with a wrong parity or without its stop bit comes as NUL, which no line
+/// may hold. Closing leaves the modem lines as they are, so that no device is reset by it.
+void set_flags(const SerialPortOptions& options, termios& mode) noexcept {
+    ::cfmakeraw(&mode);
+    mode.c_cflag &= ~static_cast<tcflag_t>(CSIZE | PARENB | PARODD | CSTOPB | CRTSCTS | HUPCL);
+    mode.c_cflag |= CREAD | CLOCAL | to_size(options.data_bits);
+    mode.c_cflag |= options.parity == Parity::none ? 0U : PARENB;
+    mode.c_cflag |= options.parity == Parity::odd ? PARODD : 0U;
+    mode.c_cflag |= options.stop_bits == 2 ? CSTOPB : 0U;
+    mode.c_cflag |= options.flow == Flow::rtscts ? CRTSCTS : 0U;
+    mode.c_iflag &= ~static_cast<tcflag_t>(IXON | IXOFF | IXANY | INPCK | IGNPAR | PARMRK);
+    mode.c_iflag |= options.parity == Parity::none ? 0U : INPCK;
+    mode.c_iflag |= options.flow == Flow::xonxoff ? IXON | IXOFF : 0U;
+    mode.c_cc[VMIN] = 1;
+    mode.c_cc[VTIME] = 0;
+}
+
+}  // namespace
+
+std::span<const std::int64_t> serial_bauds() noexcept {
+    return bauds;
+}
+
+SerialPort::SerialPort(SerialPortOptions options) : options_(checked(std::move(options))) {}
+
+SerialPort::~SerialPort() {
+    close();
+}
+
+bool SerialPort::open() {
+    close();
+    // Without O_NONBLOCK it would wait for a modem's carrier; only reading needs fewer rights.
+    descriptor_ = ::open(options_.path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor_ < 0) {
+        return fail("");
+    }
+    if (::isatty(descriptor_) == 0) {
+        return fail("no tty: ");
+    }
+    return take_exclusively() && set_mode();
+}
+
+/// TIOCEXCL keeps others from opening it, but not root; the lock is what other serial programs look at.
+bool SerialPort::take_exclusively() {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        return fail(errno == EWOULDBLOCK ? "used by another program: " : "lock: ");
+    }
+    return ::ioctl(descriptor_, TIOCEXCL) == 0 || fail("exclusive use: ");
+}
+
+bool SerialPort::set_mode() {
+    termios mode{};
+    if (::tcgetattr(descriptor_, &mode) != 0) {
+        return fail("tcgetattr: ");
+    }
+    set_flags(options_, mode);
+    const speed_t speed = to_speed(options_.baud);
+    if (::cfsetispeed(&mode, speed) != 0 || ::cfsetospeed(&mode, speed) != 0 ||
+        ::tcsetattr(descriptor_, TCSANOW, &mode) != 0) {
+        return fail("tcsetattr: ");
+    }
+    // It answers that it was done when any part of it was.
+    termios in_force{};
+    constexpr tcflag_t needed = CSIZE | PARENB | PARODD | CSTOPB | CRTSCTS;
+    if (::tcgetattr(descriptor_, &in_force) != 0 || ::cfgetispeed(&in_force) != speed ||
+        (in_force.c_cflag & needed) != (mode.c_cflag & needed)) {
+        errno = EINVAL;
+        return fail("the port takes not all of baud, data_bits, parity, stop_bits and flow: ");
+    }
+    return ::tcflush(descriptor_, TCIFLUSH) == 0 || fail("tcflush: ");
+}
+
+void SerialPort::close() noexcept {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+        descriptor_ = -1;
+    }
+}
+
+SerialPort::Event SerialPort::wait(const CancelSignal* cancel, std::chrono::milliseconds time_max) const noexcept {
+    std::array<pollfd, 2> watched{
+        {{descriptor_, POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(time_max.count()));
+    if (ready > 0 && watched[1].revents != 0) {
+        return Event::cancelled;
+    }
+    return ready > 0 ? Event::bytes : Event::nothing;  // a signal to this thread counts as nothing
+}
+
+SerialPort::Bytes SerialPort::read(std::span<char> buffer) {
+    const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
+    if (count > 0) {
+        return {Bytes::Status::some, {buffer.data(), static_cast<std::size_t>(count)}};
+    }
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return {};
+    }
+    errno = count == 0 ? EIO : errno;  // a tty that was hung up has an end
+    fail("gone: ");
+    return {Bytes::Status::gone, {}};
+}
+
+bool SerialPort::fail(const char* what) {
+    const std::error_code error(errno, std::system_category());
+    close();
+    fault_ = options_.path + ": " + what + error.message();
+    return false;
+}
+
+}  // namespace telegate

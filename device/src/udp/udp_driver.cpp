@@ -1,0 +1,248 @@
+#include "udp/udp_driver.hpp"
+
+#include <arpa/inet.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace telegate::udp {
+namespace {
+
+/// Batches of datagrams in one read(), so that a sender that never rests does not keep commands from the device.
+constexpr std::size_t batches_max = 16;
+constexpr Duration retry_after = Driver::wait_max;
+constexpr std::size_t datagram_bytes_limit = 65'535;  // none is longer
+constexpr std::size_t receive_buffer_limit = 256UL * 1024 * 1024;
+constexpr std::size_t channels_limit = 65'536;  // of all devices together
+
+void require(bool holds, const std::string& rule) {
+    if (!holds) {
+        throw std::invalid_argument(rule);
+    }
+}
+
+/// 4, 6, or 0 for no address.
+int version_of(const std::string& address) noexcept {
+    std::array<unsigned char, sizeof(in6_addr)> ignored{};
+    if (::inet_pton(AF_INET, address.c_str(), ignored.data()) == 1) {
+        return 4;
+    }
+    return ::inet_pton(AF_INET6, address.c_str(), ignored.data()) == 1 ? 6 : 0;
+}
+
+bool is_multicast(const std::string& address) noexcept {
+    in_addr v4{};
+    if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) {
+        return IN_MULTICAST(ntohl(v4.s_addr));
+    }
+    in6_addr v6{};
+    return ::inet_pton(AF_INET6, address.c_str(), &v6) == 1 && v6.s6_addr[0] == 0xFF;
+}
+
+UdpDriverOptions checked(UdpDriverOptions options) {
+    std::string& host = options.host;
+    if (host == "localhost") {
+        host = "127.0.0.1";
+    } else if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    }
+    const std::string& group = options.multicast_group;
+    require(version_of(host) != 0, "listen: \"" + host + "\" is neither an IPv4 nor an IPv6 address nor localhost");
+    require(group.empty() || is_multicast(group),
+            "multicast_group: \"" + group + "\" is not in 224.0.0.0/4 or ff00::/8");
+    require(group.empty() || version_of(group) == version_of(host),
+            "multicast_group: \"" + group + "\" is not of the family of the listen address \"" + host + '"');
+    require(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
+            "receive_buffer_bytes: 1 to 268,435,456");
+    require(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit,
+            "datagram_bytes_max: 1 to 65,535");
+    require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max: 1 to 65,536");
+    require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member,
+            "time_member and name_member: not the same member");
+    return options;
+}
+
+metrics::LineIntake make_intake(const UdpDriverOptions& options) {
+    switch (options.format) {
+        case DatagramFormat::influx: return metrics::InfluxIntake{};
+        case DatagramFormat::json: return metrics::JsonIntake{};
+        case DatagramFormat::statsd: break;
+    }
+    return metrics::StatsdIntake(options.channels_max);
+}
+
+DatagramSocketOptions socket_options(const UdpDriverOptions& options) {
+    return {options.host, options.port, options.multicast_group, options.receive_buffer_bytes,
+            options.datagram_bytes_max};
+}
+
+}  // namespace
+
+UdpDriver::UdpDriver(UdpDriverOptions options)
+    : options_(checked(std::move(options))),
+      socket_(socket_options(options_)),
+      sink_(options_.channels_max),
+      intake_(make_intake(options_)) {}
+
+void UdpDriver::open(SampleBatch& batch) {
+    for (Count* const count : {&lines_refused_, &datagrams_refused_, &fields_refused_, &receive_buffer_}) {
+        count->channel = batch.add_channel(count->name, count->unit);
+        sink_.reserve(count->name);
+    }
+}
+
+ReadResult UdpDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
+    try {
+        return read_or_throw(batch);
+    } catch (const std::bad_alloc&) {
+        return {ReadResult::Status::failed, "out of memory: what had come is lost"};
+    } catch (const std::exception& error) {
+        return fail(error.what());
+    }
+}
+
+ReadResult UdpDriver::read_or_throw(SampleBatch& batch) {
+    if (std::exchange(was_reset_, false)) {
+        close(batch);
+    }
+    const bool has_come = wait_for_datagrams();
+    if (is_cancelled()) {
+        return {ReadResult::Status::interrupted};
+    }
+    if (!socket_.is_open()) {
+        const ReadResult opened = open_socket();
+        if (opened.status != ReadResult::Status::ok) {
+            return opened;
+        }
+        earliest_mono_ns_ = to_ns(batch.clock().mono_now());
+    }
+    int error = 0;
+    if (has_come) {
+        std::size_t batches = 0;
+        while (batches < batches_max && take_datagrams(batch, error) == DatagramSocket::batch_max) {
+            ++batches;
+        }
+    }
+    batch.lost_at_source(socket_.take_drops());
+    if (error != 0) {
+        socket_.close();
+        return fail(options_.host + ": " + std::system_category().message(error));
+    }
+    give_counts(batch);
+    return {};
+}
+
+ReadResult UdpDriver::open_socket() {
+    std::string fault = socket_.open();
+    if (!fault.empty()) {
+        return fail(std::move(fault));
+    }
+    const std::size_t bytes = socket_.receive_buffer_bytes();
+    receive_buffer_.value = static_cast<std::int64_t>(bytes);
+    receive_buffer_.quality = bytes < options_.receive_buffer_bytes ? Quality::uncertain : Quality::good;
+    for (Count* const count : {&lines_refused_, &datagrams_refused_, &fields_refused_, &receive_buffer_}) {
+        count->given = -1;  // a failure has taken their values away
+    }
+    return {};
+}
+
+/// Without a socket it waits until it is time to try again, if that is not now.
+bool UdpDriver::wait_for_datagrams() noexcept {
+    using std::chrono::milliseconds;
+    Duration wait = Driver::wait_max;
+    if (!socket_.is_open()) {
+        wait = std::clamp(Duration(retry_at_ - std::chrono::steady_clock::now()), Duration(0), retry_after);
+    }
+    std::array<pollfd, 2> watched{
+        {{cancel_ != nullptr ? cancel_->descriptor() : -1, POLLIN, 0}, {socket_.descriptor(), POLLIN, 0}}};
+    const auto wait_ms = std::chrono::ceil<milliseconds>(wait).count();
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(wait_ms));
+    return ready > 0 && watched[1].revents != 0;
+}
+
+/// One batch; how many it was.
+std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
+    const auto datagrams = socket_.receive(error);
+    if (datagrams.empty()) {
+        return 0;
+    }
+    const ClockPair now = read_both(batch.clock());
+    for (const Datagram& datagram : datagrams) {
+        if (datagram.is_cut) {
+            ++datagrams_refused_.value;
+            continue;
+        }
+        const std::int64_t utc_ns = datagram.utc_ns.value_or(now.utc_ns);
+        // A step of the wall clock between arrival and now must not lead out of the time that there was.
+        const std::int64_t mono_ns = std::clamp(now.mono_ns - (now.utc_ns - utc_ns), earliest_mono_ns_, now.mono_ns);
+        take_lines(datagram.bytes, {batch, sink_, options_.rules, {utc_ns, mono_ns}});
+    }
+    std::visit([&](auto& intake) { intake.finish(batch); }, intake_);
+    return datagrams.size();
+}
+
+void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& target) {
+    while (!bytes.empty()) {
+        const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+        std::string_view line = bytes.substr(0, end);
+        bytes.remove_prefix(std::min(end + 1, bytes.size()));
+        if (line.ends_with('\r')) {
+            line.remove_suffix(1);
+        }
+        if (line.find_first_not_of(' ') == std::string_view::npos) {
+            continue;
+        }
+        if (!std::visit([&](auto& intake) { return intake.take(line, target); }, intake_)) {
+            ++lines_refused_.value;
+        }
+    }
+}
+
+void UdpDriver::give_counts(SampleBatch& batch) {
+    fields_refused_.value = sink_.left_out();
+    bool is_stamped = false;
+    for (Count* const count : {&lines_refused_, &datagrams_refused_, &fields_refused_, &receive_buffer_}) {
+        if (count->value != count->given) {
+            if (!std::exchange(is_stamped, true)) {
+                batch.stamp_now();
+            }
+            batch.add(count->channel, count->value, count->quality);
+            count->given = count->value;
+        }
+    }
+}
+
+void UdpDriver::reset() noexcept {
+    was_reset_ = true;
+    retry_at_ = {};
+}
+
+void UdpDriver::close(SampleBatch& batch) noexcept {
+    if (socket_.is_open()) {
+        batch.lost_at_source(socket_.discard());
+        batch.lost_at_source(socket_.take_drops());
+        socket_.close();
+    }
+}
+
+ReadResult UdpDriver::fail(std::string what) noexcept {
+    what_ = std::move(what);
+    retry_at_ = std::chrono::steady_clock::now() + retry_after;
+    return {ReadResult::Status::failed, what_};
+}
+
+}  // namespace telegate::udp
+
+namespace telegate {
+
+std::unique_ptr<Driver> make_udp_driver(UdpDriverOptions options) {
+    return std::make_unique<udp::UdpDriver>(std::move(options));
+}
+
+}  // namespace telegate

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "device/udp_driver.hpp"
+#include "metrics/line_intake.hpp"
+#include "metrics/metric_sink.hpp"
+#include "udp/datagram_socket.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace telegate::udp {
+
+/// See make_udp_driver().
+class UdpDriver final : public Driver {
+  public:
+    explicit UdpDriver(UdpDriverOptions options);
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+    void open(SampleBatch& batch) override;
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
+    /// Opens the socket anew, by the next read. Running totals and the names that were met stay.
+    void reset() noexcept override;
+    void close(SampleBatch& batch) noexcept override;
+
+    /// Where it listens, once a read has gone well.
+    [[nodiscard]] std::uint16_t port() const noexcept { return socket_.port(); }
+
+  private:
+    /// A count of the driver's own, given when it has changed.
+    struct Count {
+        std::string_view name;
+        std::string_view unit;
+        SampleBatch::Channel channel = SampleBatch::Channel::none;
+        std::int64_t value = 0;
+        std::int64_t given = -1;
+        Quality quality = Quality::good;
+    };
+
+    ReadResult read_or_throw(SampleBatch& batch);
+    [[nodiscard]] ReadResult open_socket();
+    /// Whether something has come; false also for the cancel signal.
+    [[nodiscard]] bool wait_for_datagrams() noexcept;
+    [[nodiscard]] bool is_cancelled() const noexcept { return cancel_ != nullptr && cancel_->is_set(); }
+    [[nodiscard]] std::size_t take_datagrams(SampleBatch& batch, int& error);
+    void take_lines(std::string_view bytes, const metrics::LineTarget& target);
+    void give_counts(SampleBatch& batch);
+    [[nodiscard]] ReadResult fail(std::string what) noexcept;
+
+    const UdpDriverOptions options_;
+    const CancelSignal* cancel_ = nullptr;
+    DatagramSocket socket_;
+    metrics::MetricSink sink_;
+    metrics::LineIntake intake_;
+    MonoTime retry_at_{};     // after a failure
+    bool was_reset_ = false;  // and not read since
+    std::int64_t earliest_mono_ns_ = 0;
+    std::string what_;
+    Count lines_refused_{"lines.refused", "1"};
+    Count datagrams_refused_{"datagrams.refused", "1"};
+    Count fields_refused_{"fields.refused", "1"};
+    Count receive_buffer_{"receive_buffer", "By"};
+};
+
+}  // namespace telegate::udp

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "recorder.hpp"
+#include "sample_tap.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace telegate {
+
+/// Everybody who records, as the settings say.
+///
+/// Threads: take(), take_gap() the io thread; status() any; change(), close() any one at a time.
+/// Limits:  one recorder for the gateway and for each device. change() and close() wait for the disks of those that
+/// end. Failure: a recorder for which there is no thread or memory is left out, and the log says so.
+class Recorders final : public SampleTap {
+  public:
+    explicit Recorders(Recorder::Parts parts) : parts_(parts) {}
+
+    /// Recorders that stay as they are go on, to the last sample.
+    void change(const std::vector<RecorderOptions>& wanted);
+    /// Ends them all.
+    void close() { change({}); }
+
+    void take(std::span<const TelemetrySample> samples) noexcept override;
+    void take_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq,
+                  DropReason reason) noexcept override;
+
+    /// In the order of the settings.
+    [[nodiscard]] std::vector<RecorderStatus> status() const;
+
+  private:
+    using List = std::vector<std::shared_ptr<Recorder>>;
+    [[nodiscard]] List list() const;
+    void set(List list);
+    [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options) const;
+
+    const Recorder::Parts parts_;
+    std::atomic<bool> any_{false};  // looked at first: most gateways record nothing
+    mutable std::mutex mutex_;      // guards list_; held for a copy of a batch by the io thread, for a swap by others
+    List list_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,159 @@
+#include "config/problems.hpp"
+#include "config/scratch_files.hpp"
+#include "config/settings_diff.hpp"
+#include "config/settings_instances.hpp"
+#include "config/settings_table.hpp"
+#include "config/settings_text.hpp"
+#include "support/catch.hpp"
+
+using namespace telegate;
+using telegate::test::has;
+using telegate::test::parse;
+using telegate::test::problem_of;
+using telegate::test::problems_of;
+
+namespace {
+
+const std::string boiler = "[device \"boiler\"]\ndriver = simulated\n";
+const std::string boiler_sine = boiler + "[channel \"boiler/sine\"]\nunit = Cel\n";
+
+}  // namespace
+
+TEST_CASE("what is said of a channel is known by its device and its own name", "[config][channels]") {
+    const Settings settings = parse("[channel \"boiler/a.b-c\"]\nunit = kPa\n" + boiler_sine);
+    REQUIRE(settings.channels.size() == 2);
+    const ChannelSettings& first = settings.channels.front();
+    CHECK(first.name == "boiler/a.b-c");
+    CHECK(first.device() == "boiler");
+    CHECK(first.channel() == "a.b-c");
+    CHECK(first.unit == "kPa");
+    CHECK(first.place.line == 1);
+    CHECK(first.places.at("unit").line == 2);
+    CHECK(settings.channels.back().unit == "Cel");
+}
+
+TEST_CASE("a device knows where its keys are given", "[config][channels]") {
+    CHECK(parse(boiler + "\nseed = 4\n").devices.at(0).places.at("seed").line == 4);
+}
+
+TEST_CASE("the name of a channel has two parts of a topic", "[config][channels]") {
+    const auto [name, good] = GENERATE(table<std::string, bool>({{"boiler/sine", true},
+                                                                 {"boiler/" + std::string(64, 'x'), true},
+                                                                 {"boiler/" + std::string(65, 'x'), false},
+                                                                 {"boiler", false},
+                                                                 {"boiler/", false},
+                                                                 {"/sine", false},
+                                                                 {"", false},
+                                                                 {"boiler/a/b", false},
+                                                                 {"boiler/A", false}}));
+    CAPTURE(name);
+    const std::string problem = problem_of(boiler + "[channel \"" + name + "\"]\n");
+    CHECK(problem.empty() == good);
+    CHECK(has(problem, "has a bad name, allowed: DEVICE/CHANNEL, each 1 to 64 of the characters a-z 0-9 _ . -") ==
+          !good);
+}
+
+TEST_CASE("a channel needs a device, in any source and before or behind it", "[config][channels]") {
+    CHECK(problem_of(boiler + "\n[channel \"boilr/sine\"]\nunit = x\n") ==
+          "t.ini:4: [channel \"boilr/sine\"]: there is no [device \"boilr\"], did you mean boiler?");
+    CHECK(problem_of("[channel \"a/b\"]\n") == "t.ini:1: [channel \"a/b\"]: there is no [device \"a\"]");
+    const LoadedSettings loaded =
+        load_settings({.assignments = {"channel.new/sine.unit=Cel", "device.new.driver=simulated"}});
+    CHECK(loaded.settings.channels.at(0).unit == "Cel");
+    CHECK(loaded.settings.channels.at(0).place.file == "--set channel.new/sine.unit=Cel");
+}
+
+TEST_CASE("a channel of a device with a problem has none of its own", "[config][channels]") {
+    CHECK(problems_of("[device \"a\"]\ndriver = hots\n[channel \"a/b\"]\nunit = x\n").size() == 1);
+    CHECK(problems_of("[device \"a\"]\n[channel \"a/b\"]\nunit = x\n").size() == 1);
+    CHECK(problems_of(boiler + boiler + "[channel \"boiler/b\"]\nunit = x\n").size() == 1);
+}
+
+TEST_CASE("a key of a channel in another section is told where it belongs", "[config][channels]") {
+    CHECK(has(problem_of(boiler + "unit = Cel\n"), "it belongs in [channel \"DEVICE/CHANNEL\"]"));
+    CHECK(problem_of("[channel]\n") == "t.ini:1: [channel] has no name, allowed: [channel \"DEVICE/CHANNEL\"]");
+}
+
+TEST_CASE("a channel that is there twice in one file is a problem", "[config][channels]") {
+    CHECK(problem_of(boiler_sine + "[channel \"boiler/sine\"]\n") ==
+          "t.ini:5: [channel \"boiler/sine\"] is there twice, first in line 3");
+}
+
+TEST_CASE("there are at most 4096 channels", "[config][channels]") {
+    std::string text = boiler;
+    for (int i = 1; i <= 4'097; ++i) {
+        text += "[channel \"boiler/c" + std::to_string(i) + "\"]\n";
+    }
+    CHECK(problem_of(text) ==
+          "t.ini:4099: [channel \"boiler/c4097\"] is one too many, allowed are at most 4096 sections "
+          "[channel \"DEVICE/CHANNEL\"]");
+}
+
+TEST_CASE("a variable gives a setting of a channel, with _ for the / of its name", "[config][channels]") {
+    const test::ScratchFiles files;
+    const auto load = [&](const std::string& text, const std::string& variable) {
+        return load_settings({.file = files.write("a.ini", text), .environment = {{variable, "mm"}}});
+    };
+    CHECK(load(boiler_sine, "TELEGATE_CHANNEL_BOILER_SINE_UNIT").settings.channels.at(0).unit == "mm");
+    CHECK_THROWS_WITH(
+        load(boiler_sine + "[device \"boiler_sine\"]\ndriver = host\n[channel \"boiler_sine/x\"]\n"
+                           "[channel \"boiler/sine_x\"]\n",
+             "TELEGATE_CHANNEL_BOILER_SINE_X_UNIT"),
+        "env TELEGATE_CHANNEL_BOILER_SINE_X_UNIT: could mean channel.boiler/sine_x.unit or channel.boiler_sine/x.unit, "
+        "allowed: a variable that can mean one setting only; use --set or a file for these");
+}
+
+TEST_CASE("the effective settings and the sample file have the channels", "[config][channels]") {
+    const LoadedSettings loaded = load_settings({.assignments = {"device.a.driver=host", "channel.a/b.c.unit=Cel"}});
+    const std::string text = effective_text(loaded);
+    CHECK(has(text, "channel.a/b.c.unit "));
+    CHECK(has(text, "= Cel "));
+    CHECK(has(sample_ini(loaded.settings), "[channel \"a/b.c\"]\n"));
+    CHECK(parse(sample_ini(loaded.settings)).channels.at(0).unit == "Cel");
+}
+
+TEST_CASE("the sample file explains a key once, and of further sections has what is set", "[config][channels]") {
+    const std::string sample = sample_ini(parse(boiler + "[device \"b\"]\ndriver = simulated\nseed = 7\n"));
+    const std::string meaning = "# The same seed gives the same values.\n";
+    CHECK(sample.find(meaning) == sample.rfind(meaning));
+    CHECK(has(sample, "\nseed = 7\n"));
+    CHECK(sample.find("# interval_us =") == sample.rfind("# interval_us ="));
+}
+
+TEST_CASE("channels come, go and change by name", "[config][channels]") {
+    const auto changes = [](const std::string& from, const std::string& to) {
+        std::vector<std::string> texts;
+        for (const SettingChange& change : diff(parse(from), parse(to))) {
+            texts.push_back(key_text(change) + " " + std::string(to_string(change.kind)) + " " +
+                            std::string(to_string(change.applies)));
+        }
+        return texts;
+    };
+    using Texts = std::vector<std::string>;
+    CHECK(changes(boiler, boiler_sine) == Texts{"channel.boiler/sine added live"});
+    CHECK(changes(boiler_sine, boiler) == Texts{"channel.boiler/sine removed live"});
+    CHECK(changes(boiler_sine, boiler + "[channel \"boiler/sine\"]\n") ==
+          Texts{"channel.boiler/sine.unit changed live"});
+}
+
+TEST_CASE("an instance of every kind of section can be had, and has its owner", "[config][channels]") {
+    Settings settings;
+    for (const SectionRow& section : section_table()) {
+        CAPTURE(section.name);
+        const SettingOwner owner = add_instance(settings, section.name, "x/y");
+        const std::vector<SectionInstance> instances = instances_of(settings, section.name);
+        REQUIRE(instances.size() == 1);
+        CHECK(instances.front().name == (section.named() ? "x/y" : ""));
+        CHECK(instances.front().owner == owner);
+        CHECK(owner.index() == DefaultOwners().of(section.name).index());
+    }
+}
+
+TEST_CASE("a channel has the driver of its device", "[config][channels]") {
+    Settings settings = parse(boiler_sine);
+    settings.channels.emplace_back().name = "elsewhere/x";
+    const std::vector<SectionInstance> channels = instances_of(settings, "channel");
+    REQUIRE(channels.size() == 2);
+    CHECK(channels.front().driver == "simulated");
+    CHECK(channels.back().driver.empty());
+}

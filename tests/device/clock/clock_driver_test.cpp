@@ -1,0 +1,112 @@
+#include "device/clock_driver.hpp"
+
+#include "device/allocation_counter.hpp"
+#include "device/driver_bench.hpp"
+#include "made_up_clock.hpp"
+#include "support/catch.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+}  // namespace
+
+TEST_CASE("the clock tells its state, its errors and its offset", "[device][clock]") {
+    MadeUpClock clock;
+    DriverBench bench(make_clock_driver(clock.watch()), "gateway");
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("clock").text() == "synchronised");
+    CHECK(bench.sample_of("clock.error").value.real == Approx(0.0005));
+    CHECK(bench.sample_of("clock.error_max").value.real == Approx(0.02));
+    CHECK(bench.sample_of("clock.offset").value.integer == clock.next.utc_ns - clock.next.mono_ns);
+    CHECK(bench.sample_of("clock.steps").value.integer == 0);
+    CHECK(bench.samples_of("clock.step").empty());
+    CHECK(bench.channels().at(bench.sample_of("clock").channel).topic == "gateway/clock");
+    CHECK_FALSE(bench.driver().traits().own_thread);
+}
+
+TEST_CASE("a step is a sample of its own, once, with how much it was", "[device][clock]") {
+    MadeUpClock clock;
+    const auto watch = clock.watch();
+    DriverBench bench(make_clock_driver(watch), "gateway");
+    REQUIRE(bench.reads_ok());
+    clock.pass(second);
+    clock.step(-90 * second, true);
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("clock.step").value.real == Approx(-90.0));
+    CHECK(bench.sample_of("clock.steps").value.integer == 1);
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.samples_of("clock.step").empty());
+    CHECK(bench.sample_of("clock.steps").value.integer == 1);
+    // Two that somebody else's looks have seen are one sample of both.
+    clock.step(second, true);
+    watch->look();
+    clock.step(2 * second, true);
+    watch->look();
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("clock.step").value.real == Approx(3.0));
+    CHECK(bench.sample_of("clock.steps").value.integer == 3);
+}
+
+TEST_CASE("steps before the driver was there are counted and not told again", "[device][clock]") {
+    MadeUpClock clock;
+    const auto watch = clock.watch();
+    clock.step(5 * second, true);
+    watch->look();
+    DriverBench bench(make_clock_driver(watch), "gateway");
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.samples_of("clock.step").empty());
+    CHECK(bench.sample_of("clock.steps").value.integer == 1);
+}
+
+TEST_CASE("a kernel that does not say leaves the errors without a value", "[device][clock]") {
+    MadeUpClock clock;
+    clock.next.sync = ClockSync::unknown;
+    DriverBench bench(make_clock_driver(clock.watch()), "gateway");
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("clock").text() == "unknown");
+    CHECK(bench.sample_of("clock").quality == Quality::uncertain);
+    CHECK(bench.sample_of("clock.error").quality == Quality::bad);
+    CHECK(bench.sample_of("clock.error_max").quality == Quality::bad);
+}
+
+TEST_CASE("reading the clock allocates nothing", "[device][clock]") {
+    DriverBench bench(make_clock_driver(), "gateway");
+    bench.read();
+    const std::uint64_t before = allocations();
+    for (int tick = 0; tick < 50; ++tick) {
+        bench.read();
+    }
+    CHECK(allocations() == before);
+}
+
+TEST_CASE("samples carry that the clock was not kept right when they were taken", "[device][clock]") {
+    MadeUpClock made_up;
+    const WatchedClock clock(made_up.watch());
+    ChannelTable channels;
+    std::vector<TelemetrySample> samples;
+    SampleBatch batch(clock, channels, DeviceId{0}, "device", [&](std::span<const TelemetrySample> more) {
+        samples.insert(samples.end(), more.begin(), more.end());
+    });
+    const auto channel = batch.add_channel("x", "");
+    const std::string long_text(100, 'x');
+    batch.go_on_from({});
+    batch.begin(1, made_up.next.mono_ns);
+    batch.add(channel, 1.0);
+    made_up.next.sync = ClockSync::unsynchronised;
+    made_up.pass(2 * second);
+    batch.begin(2, made_up.next.mono_ns);
+    batch.add(channel, 2.0);
+    batch.stamp(1, 1);  // when the device took it: the same clock
+    batch.add(channel, std::string_view(long_text));
+    batch.add_absent(channel);
+    batch.flush();
+    REQUIRE(samples.size() == 4);
+    CHECK(samples[0].flags == 0);
+    CHECK(samples[1].flags == sample_flag::time_unsynchronised);
+    CHECK(samples[2].flags == (sample_flag::time_unsynchronised | sample_flag::text_truncated));
+    CHECK(samples[3].flags == sample_flag::time_unsynchronised);
+}

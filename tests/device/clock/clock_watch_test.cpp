@@ -1,0 +1,145 @@
+#include "device/clock_watch.hpp"
+
+#include "made_up_clock.hpp"
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <thread>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t millisecond = 1'000'000;
+
+}  // namespace
+
+TEST_CASE("the state of the clock is what the kernel says", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    const ClockStatus status = watch.status();
+    CHECK(status.reading.sync == ClockSync::synchronised);
+    CHECK(status.reading.error_estimated_s == Approx(0.0005));
+    CHECK(status.reading.error_maximum_s == Approx(0.02));
+    CHECK(status.offset_ns == clock.next.utc_ns - clock.next.mono_ns);
+    CHECK(status.steps == 0);
+    CHECK_FALSE(status.last_step);
+    clock.next.sync = ClockSync::unsynchronised;
+    CHECK(watch.look().reading.sync == ClockSync::unsynchronised);
+}
+
+TEST_CASE("a clock that goes on, and one that is slewed, has no steps", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    clock.pass(10 * second);
+    watch.look();
+    clock.pass(10 * second);
+    clock.step(5 * millisecond, false);  // 500 ppm of 10 s, and 1 ms more
+    CHECK(watch.look().steps == 0);
+    clock.step(999'000, false);
+    CHECK(watch.look().steps == 0);
+}
+
+TEST_CASE("a step that the kernel does not tell of is seen from its size", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    const std::int64_t size = GENERATE(2 * millisecond, -2 * millisecond, 3'600 * second, -3'600 * second);
+    clock.pass(second);
+    clock.step(size, false);
+    const ClockStatus status = watch.look();
+    CHECK(status.steps == 1);
+    REQUIRE(status.last_step);
+    CHECK(status.last_step->seconds == Approx(static_cast<double>(size) / 1e9));
+    CHECK(status.last_step->time_utc_ns == clock.next.utc_ns);
+    CHECK(status.offset_ns == clock.next.utc_ns - clock.next.mono_ns);
+    clock.pass(second);
+    CHECK(watch.look().steps == 1);
+}
+
+TEST_CASE("a step that the kernel tells of counts however small it is", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    clock.pass(second);
+    clock.step(50'000, true);
+    CHECK(watch.look().steps == 1);
+    clock.pass(second);
+    clock.step(-50'000, true);
+    const ClockStatus status = watch.look();
+    CHECK(status.steps == 2);
+    CHECK(status.stepped_s == Approx(0.0).margin(1e-12));
+    CHECK(status.last_step->seconds == Approx(-0.00005));
+}
+
+TEST_CASE("a clock that is set to what it shows has not been stepped", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    clock.pass(second);
+    clock.step(0, true);
+    CHECK(watch.look().steps == 0);
+}
+
+TEST_CASE("two clocks that were read far apart do not make a step", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    clock.pass(second);
+    clock.next.between_ns = 20 * millisecond;
+    clock.step(10 * millisecond, false);
+    CHECK(watch.look().steps == 0);
+    clock.step(-10 * millisecond, false);
+    clock.next.between_ns = 100;
+    CHECK(watch.look().steps == 0);
+}
+
+TEST_CASE("whether the clock is right is looked at once a second at most", "[device][clock]") {
+    MadeUpClock clock;
+    ClockWatch watch(clock.source());
+    const std::int64_t begin = clock.next.mono_ns;
+    CHECK(clock.reads == 1);
+    for (std::int64_t ns = 0; ns <= second; ns += 100 * millisecond) {
+        CHECK_FALSE(watch.is_unsynchronised(begin + ns));
+    }
+    CHECK(clock.reads == 1);
+    clock.next.sync = ClockSync::unsynchronised;
+    clock.pass(2 * second);
+    CHECK(watch.is_unsynchronised(begin + 2 * second));
+    CHECK(watch.is_unsynchronised(begin + 2 * second + 1));
+    CHECK(clock.reads == 2);
+}
+
+TEST_CASE("what is unknown is not called unsynchronised", "[device][clock]") {
+    MadeUpClock clock;
+    clock.next.sync = ClockSync::unknown;
+    clock.next.failure = 38;
+    ClockWatch watch(clock.source());
+    CHECK_FALSE(watch.is_unsynchronised(clock.next.mono_ns));
+    CHECK(watch.status().reading.failure == 38);
+}
+
+TEST_CASE("a clock is looked at from several threads", "[device][clock]") {
+    ClockWatch watch;
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+        while (!is_over) {
+            static_cast<void>(watch.is_unsynchronised(std::numeric_limits<std::int64_t>::max()));
+        }
+    });
+    for (int look = 0; look < 2'000; ++look) {
+        CHECK(watch.look().reading.utc_ns > 0);
+    }
+    is_over = true;
+    other.join();
+    CHECK(watch.status().steps < 1'000);
+}
+
+TEST_CASE("the kernel of this machine answers", "[device][clock]") {
+    const auto source = make_kernel_clock_source();
+    const ClockReading reading = source->read();
+    CHECK(reading.utc_ns > 1'600'000'000'000'000'000);
+    CHECK(reading.mono_ns > 0);
+    CHECK(reading.between_ns >= 0);
+    CHECK_FALSE(reading.was_set);
+    CHECK((reading.sync != ClockSync::unknown) == (reading.failure == 0));  // where it may be asked
+    CHECK(machine_clock_watch() == machine_clock_watch());
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "device/clock_watch.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace telegate::test {
+
+/// A clock that a test sets, and the source that reads it.
+struct MadeUpClock {
+    ClockReading next{.utc_ns = 1'700'000'000'000'000'000,
+                      .mono_ns = 1'000'000'000'000,
+                      .between_ns = 100,
+                      .sync = ClockSync::synchronised,
+                      .error_estimated_s = 0.0005,
+                      .error_maximum_s = 0.02,
+                      .frequency_ppm = 12.5};
+    int reads = 0;
+
+    /// Both clocks go on.
+    void pass(std::int64_t ns) {
+        next.utc_ns += ns;
+        next.mono_ns += ns;
+    }
+    /// The wall clock is set; the kernel tells of it once, if it does.
+    void step(std::int64_t ns, bool is_told) {
+        next.utc_ns += ns;
+        next.was_set = is_told;
+    }
+    std::unique_ptr<ClockSource> source() {
+        class Source final : public ClockSource {
+          public:
+            explicit Source(MadeUpClock& clock) : clock_(clock) {}
+            ClockReading read() noexcept override {
+                ++clock_.reads;
+                ClockReading reading = clock_.next;
+                clock_.next.was_set = false;
+                return reading;
+            }
+
+          private:
+            MadeUpClock& clock_;
+        };
+        return std::make_unique<Source>(*this);
+    }
+    std::shared_ptr<ClockWatch> watch() { return std::make_shared<ClockWatch>(source()); }
+};
+
+}  // namespace telegate::test

@@ -1,0 +1,319 @@
+// A whole driver, small, with its tests. docs/drivers.md is made of the parts between marks.
+#include "device/allocation_counter.hpp"
+#include "device/driver_bench.hpp"
+#include "device/modbus/peer_thread.hpp"
+#include "host/text_scan.hpp"
+#include "support/eventually.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+using std::chrono::milliseconds;
+
+// [options
+struct ThermometerOptions {
+    static constexpr Duration timeout_min = std::chrono::milliseconds(10);
+    static constexpr Duration timeout_max = std::chrono::seconds(10);
+
+    std::string host = "127.0.0.1";  // an IPv4 address
+    std::uint16_t port = 4'001;
+    Duration timeout = std::chrono::seconds(1);  // for all of a reading: connect, ask, wait for the answer
+};
+// options]
+
+sockaddr_in to_address(const ThermometerOptions& options) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(options.port);
+    if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) {
+        throw std::invalid_argument("host: \"" + options.host + "\", allowed: an IPv4 address");
+    }
+    return address;
+}
+
+Duration checked_timeout(const ThermometerOptions& options) {
+    if (options.timeout < ThermometerOptions::timeout_min || options.timeout > ThermometerOptions::timeout_max) {
+        const auto given = std::chrono::duration_cast<milliseconds>(options.timeout).count();
+        throw std::invalid_argument("timeout_ms: " + std::to_string(given) + ", allowed: 10 to 10000");
+    }
+    return options.timeout;
+}
+
+// [parser
+/// The number that an answer is; NaN when the thermometer says "nan", without its probe. Nothing for other lines.
+std::optional<double> to_degrees(std::string_view line) noexcept {
+    return host::to_number<double>(host::trimmed(line));
+}
+// parser]
+
+// [class
+/// A thermometer that is asked over TCP, by a line "T?", and answers with a number on a line.
+///
+/// Threads: those of Driver; it has a thread of its own.
+/// Limits:  one channel, one connection, answers of answer_bytes_max; read() takes as long as the timeout at most.
+/// Failure: std::invalid_argument for bad options. A failed read when nobody listens, nobody answers in time, or what
+///          comes is no number. Then, and after a cancel, the connection is closed: an answer that comes too late must
+///          not be taken for the next one.
+class ThermometerDriver final : public Driver {
+  public:
+    static constexpr std::size_t answer_bytes_max = 64;  // a number has 20 or so
+
+    explicit ThermometerDriver(const ThermometerOptions& options)
+        : address_(to_address(options)),
+          timeout_(checked_timeout(options)),
+          place_(options.host + ':' + std::to_string(options.port)) {}
+    ~ThermometerDriver() override { close(); }
+    ThermometerDriver(const ThermometerDriver&) = delete;
+    ThermometerDriver& operator=(const ThermometerDriver&) = delete;
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+    void open(SampleBatch& batch) override { temperature_ = batch.add_channel("temperature", "Cel"); }
+    // class]
+    // [read
+    ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
+        try {
+            until_ = batch.clock().mono_now() + timeout_;
+            if (!connect(batch.clock()) || !ask(batch.clock())) {
+                close();
+                return {ReadResult::Status::interrupted};
+            }
+            const auto degrees = to_degrees(answer());
+            if (!degrees) {
+                throw fault("answered \"" + std::string(host::trimmed(answer())) + "\", which is no number");
+            }
+            batch.stamp_now();  // it has waited
+            batch.add(temperature_, *degrees);
+            return {};
+        } catch (const std::bad_alloc&) {
+            close();
+            return {ReadResult::Status::failed, "out of memory"};
+        } catch (const std::runtime_error& error) {
+            close();
+            fault_ = error;  // copies of it share their text: no memory is needed
+            return {ReadResult::Status::failed, fault_.what()};
+        }
+    }
+    void reset() noexcept override { close(); }
+    // read]
+
+  private:
+    [[nodiscard]] std::runtime_error fault(const std::string& what) const {
+        return std::runtime_error(place_ + ": " + what);
+    }
+    [[nodiscard]] std::runtime_error system_fault(const char* what, int error) const {
+        return fault(what + std::string(": ") + std::generic_category().message(error));
+    }
+    [[nodiscard]] std::string_view answer() const noexcept { return {answer_.data(), answer_bytes_}; }
+
+    // [wait
+    /// Until the socket is ready. False when the cancel signal came first; throws when the time is over.
+    bool wait_for(short events, const Clock& clock) {
+        std::array<pollfd, 2> watched{pollfd{cancel_->descriptor(), POLLIN, 0}, pollfd{socket_, events, 0}};
+        do {
+            const auto left = std::chrono::ceil<milliseconds>(until_ - clock.mono_now());
+            if (left <= milliseconds(0)) {
+                throw fault("no answer in time");
+            }
+            ::poll(watched.data(), watched.size(), static_cast<int>(left.count()));
+        } while (!cancel_->is_set() && watched[1].revents == 0);
+        return !cancel_->is_set();
+    }
+    // wait]
+
+    bool connect(const Clock& clock) {
+        if (socket_ >= 0) {
+            return true;
+        }
+        socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        const auto* const to = reinterpret_cast<const sockaddr*>(&address_);
+        if (socket_ < 0 || (::connect(socket_, to, sizeof address_) != 0 && errno != EINPROGRESS)) {
+            throw system_fault("connect", errno);
+        }
+        if (!wait_for(POLLOUT, clock)) {
+            return false;
+        }
+        int error = 0;
+        socklen_t bytes = sizeof error;
+        if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
+            throw system_fault("connect", error);
+        }
+        return true;
+    }
+
+    bool ask(const Clock& clock) {
+        constexpr std::string_view question = "T?\n";
+        if (::send(socket_, question.data(), question.size(), MSG_NOSIGNAL) != ssize_t{question.size()}) {
+            throw system_fault("send", errno);
+        }
+        answer_bytes_ = 0;
+        while (!answer().ends_with('\n')) {
+            if (answer_bytes_ == answer_.size()) {
+                throw fault("answered more than " + std::to_string(answer_.size()) + " bytes without a line end");
+            }
+            if (!wait_for(POLLIN, clock)) {
+                return false;
+            }
+            const ssize_t got = ::recv(socket_, answer_.data() + answer_bytes_, answer_.size() - answer_bytes_, 0);
+            if (got <= 0) {
+                throw got == 0 ? fault("hung up") : system_fault("receive", errno);
+            }
+            answer_bytes_ += static_cast<std::size_t>(got);
+        }
+        return true;
+    }
+
+    void close() noexcept {
+        if (socket_ >= 0) {
+            ::close(std::exchange(socket_, -1));
+        }
+    }
+
+    const sockaddr_in address_;
+    const Duration timeout_;
+    const std::string place_;
+    const CancelSignal* cancel_ = nullptr;
+    SampleBatch::Channel temperature_ = SampleBatch::Channel::none;
+    MonoTime until_{};  // of this read
+    int socket_ = -1;
+    std::array<char, answer_bytes_max> answer_{};
+    std::size_t answer_bytes_ = 0;
+    std::runtime_error fault_{""};
+};
+
+/// A thermometer on a port of its own. It gives these answers in turn, and the last one ever after; "" is silence.
+class Thermometer {
+  public:
+    explicit Thermometer(std::vector<std::string> answers) : answers_(std::move(answers)) {}
+
+    [[nodiscard]] std::string place() const { return listener_.endpoint().substr(std::string_view("tcp://").size()); }
+    [[nodiscard]] test::DriverBench bench_with(Duration timeout = ThermometerOptions::timeout_max) const {
+        ThermometerOptions options;
+        options.port = static_cast<std::uint16_t>(listener_.port());
+        options.timeout = timeout;
+        return test::DriverBench(std::make_unique<ThermometerDriver>(options));
+    }
+    void switch_on(std::function<void()> when_asked = [] {}) {
+        REQUIRE(::listen(listener_.descriptor(), 8) == 0);
+        peer_.accept_on(
+            listener_.descriptor(), [](int /*connection*/) { return true; },
+            [this, asked = std::move(when_asked)](int connection) {
+                std::array<char, 64> question;
+                if (::recv(connection, question.data(), question.size(), 0) <= 0) {
+                    return false;
+                }
+                asked();
+                const std::string& answer = answers_[std::min(next_++, answers_.size() - 1)];
+                return ::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) >= 0;
+            });
+    }
+
+    void switch_off() { peer_.stop(); }
+
+  private:
+    const std::vector<std::string> answers_;
+    std::size_t next_ = 0;
+    test::Listener listener_{0};  // which takes no connections yet
+    test::PeerThread peer_;
+};
+
+// [tests
+TEST_CASE("a thermometer's answer is a sample with its unit", "[device][example]") {
+    Thermometer thermometer({"21.5\n"});
+    thermometer.switch_on();
+    auto bench = thermometer.bench_with();
+    REQUIRE(bench.reads_ok());
+    const TelemetrySample sample = bench.sample_of("temperature");
+    CHECK(sample.value.real == 21.5);
+    CHECK(sample.quality == Quality::good);
+    CHECK(bench.channels().at(sample.channel).unit == "Cel");
+}
+
+TEST_CASE("the cancel signal ends the wait for a thermometer", "[device][example]") {
+    Thermometer thermometer({""});
+    auto bench = thermometer.bench_with();
+    thermometer.switch_on([&] { bench.cancel.set(); });
+    CHECK(bench.read().status == ReadResult::Status::interrupted);
+    CHECK(bench.samples().empty());
+    thermometer.switch_off();  // before the signal that it sets goes away
+}
+// tests]
+
+TEST_CASE("a thermometer without its probe is well and has a bad value", "[device][example]") {
+    Thermometer thermometer({"nan\n"});
+    thermometer.switch_on();
+    auto bench = thermometer.bench_with();
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("temperature").quality == Quality::bad);
+}
+
+TEST_CASE("an answer that is no number is told with its place", "[device][example]") {
+    Thermometer thermometer({"21,5 C\n", std::string(ThermometerDriver::answer_bytes_max, '1'), "22\n"});
+    thermometer.switch_on();
+    auto bench = thermometer.bench_with();
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.what == thermometer.place() + ": answered \"21,5 C\", which is no number");
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.what == thermometer.place() + ": answered more than 64 bytes without a line end");
+    CHECK(bench.samples().empty());
+    CHECK(bench.reads_ok());
+}
+
+TEST_CASE("a thermometer that hangs costs its timeout, and is asked again", "[device][example]") {
+    Thermometer thermometer({"", "22\n"});
+    thermometer.switch_on();
+    auto bench = thermometer.bench_with(milliseconds(50));
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.what == thermometer.place() + ": no answer in time");
+    REQUIRE(test::eventually([&] { return bench.reads_ok(); }));
+    CHECK(bench.sample_of("temperature").value.real == 22);
+}
+
+TEST_CASE("a thermometer that is not there is a failed read until it is", "[device][example]") {
+    Thermometer thermometer({"22\n"});
+    auto bench = thermometer.bench_with();
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.what == thermometer.place() + ": connect: Connection refused");
+    thermometer.switch_on();
+    CHECK(bench.reads_ok());
+}
+
+TEST_CASE("reading a thermometer allocates nothing", "[device][example]") {
+    Thermometer thermometer({"21.5\n"});
+    thermometer.switch_on();
+    auto bench = thermometer.bench_with();
+    REQUIRE(bench.reads_ok());
+    const auto before = test::allocations();
+    const bool is_ok = bench.reads_ok();
+    CHECK(test::allocations() == before);
+    CHECK(is_ok);
+}
+
+TEST_CASE("options that a thermometer cannot have are refused in words", "[device][example]") {
+    ThermometerOptions options;
+    options.host = "boiler";
+    CHECK_THROWS_WITH(ThermometerDriver(options), "host: \"boiler\", allowed: an IPv4 address");
+    options = {};
+    options.timeout = std::chrono::minutes(1);
+    CHECK_THROWS_WITH(ThermometerDriver(options), "timeout_ms: 60000, allowed: 10 to 10000");
+}
+
+}  // namespace
+}  // namespace telegate

@@ -1,0 +1,120 @@
+#include "host/filesystem_source.hpp"
+
+#include "core/topic.hpp"
+#include "device/allocation_counter.hpp"
+#include "host_fixture.hpp"
+#include "support/catch.hpp"
+
+#include <sys/statvfs.h>
+
+#include <stdexcept>
+
+using namespace telegate;
+using namespace telegate::test;
+using host::FilesystemSource;
+
+namespace {
+
+std::string line(const std::string& path, const std::string& type) {
+    return "30 1 0:50 / " + path + " rw - " + type + " source rw\n";
+}
+
+/// One whose scratch directory `disk` is said to be a mount point.
+struct Disk {
+    HostFixture host;
+    std::string path;
+    std::string part;
+
+    Disk() : path(host.tree.path("disk")), part(to_topic_part(path.substr(1, 40))) {
+        host.tree.make_directory("disk");
+        host.options().filesystems = {path};
+    }
+    void mount(const std::string& type) { host.proc("self/mountinfo", line("/", "ext4") + line(path, type)); }
+    [[nodiscard]] std::string channel(const std::string& name) const { return "fs." + part + '.' + name; }
+};
+
+}  // namespace
+
+TEST_CASE("a local file system has its sizes and its inodes", "[device][host]") {
+    Disk disk;
+    disk.mount("ext4");
+    disk.host.open();
+    disk.host.read();
+    struct statvfs status {};
+    REQUIRE(::statvfs(disk.path.c_str(), &status) == 0);
+    CHECK(disk.host.text(disk.channel("state")) == "mounted");
+    CHECK(disk.host.integer(disk.channel("total")) == static_cast<std::int64_t>(status.f_blocks * status.f_frsize));
+    CHECK(disk.host.integer(disk.channel("free")) >= disk.host.integer(disk.channel("available")));
+    CHECK(disk.host.real(disk.channel("used")) >= 0.0);
+    CHECK(disk.host.real(disk.channel("used")) <= 100.0);
+    CHECK(disk.host.integer(disk.channel("inodes_total")) >= disk.host.integer(disk.channel("inodes_free")));
+    CHECK(disk.host.unit(disk.channel("free")) == "By");
+}
+
+TEST_CASE("a file system that may not answer is not asked, and its state says why", "[device][host]") {
+    Disk disk;
+    disk.mount(GENERATE("nfs4", "cifs", "fuse.sshfs", "autofs"));
+    disk.host.open();
+    disk.host.read();
+    CHECK(disk.host.text(disk.channel("state")).starts_with("refused: "));
+    CHECK(disk.host.quality(disk.channel("state")) == Quality::bad);
+    CHECK(disk.host.is_absent(disk.channel("total")));
+    CHECK(disk.host.is_absent(disk.channel("used")));
+}
+
+TEST_CASE("a directory where nothing is mounted is none, until something is", "[device][host]") {
+    Disk disk;
+    disk.host.proc("self/mountinfo", line("/", "ext4"));
+    disk.host.open();
+    disk.host.read();
+    CHECK(disk.host.text(disk.channel("state")) == "not mounted");
+    CHECK(disk.host.is_absent(disk.channel("free")));
+    disk.mount("xfs");
+    disk.host.read();
+    CHECK(disk.host.text(disk.channel("state")) == "mounted");
+}
+
+TEST_CASE("without a table of mounts no file system is asked", "[device][host]") {
+    Disk disk;
+    disk.host.open();
+    disk.host.read();
+    CHECK(disk.host.text(disk.channel("state")) == "no mountinfo");
+}
+
+TEST_CASE("what the system says of a mount point that is gone is its state", "[device][host]") {
+    Disk disk;
+    disk.mount("ext4");
+    disk.host.tree.remove("disk");
+    disk.host.open();
+    disk.host.read();
+    CHECK(disk.host.text(disk.channel("state")) == "No such file or directory");
+    CHECK(disk.host.is_absent(disk.channel("total")));
+}
+
+TEST_CASE("the root of this machine has the channels of root", "[device][host]") {
+    HostDriverOptions options;
+    options.filesystems = {"/"};
+    HostFixture host(options, Machine::this_one);
+    host.open();
+    host.read();
+    CHECK_FALSE(host.text("fs.root.state").empty());
+}
+
+TEST_CASE("mount points that cannot be are refused in words", "[device][host]") {
+    CHECK_THROWS_WITH(FilesystemSource("/proc", {"data"}),
+                      "filesystems: \"data\": allowed: the absolute path of a mount point");
+    CHECK_THROWS_WITH(FilesystemSource("/proc", {"/a", "/a/"}), "filesystems: \"/a\": allowed: each mount point once");
+    CHECK_THROWS_AS(FilesystemSource("/proc", std::vector<std::string>(40, "/x")), std::invalid_argument);
+}
+
+TEST_CASE("reading file systems allocates nothing while the mounts stay", "[device][host]") {
+    Disk disk;
+    disk.mount("ext4");
+    disk.host.open();
+    disk.host.read();
+    const std::uint64_t before = allocations();
+    for (int tick = 0; tick < 50; ++tick) {
+        disk.host.read();
+    }
+    CHECK(allocations() == before);
+}

@@ -1,0 +1,219 @@
+#include "host/process_source.hpp"
+
+#include "core/topic.hpp"
+#include "device/allocation_counter.hpp"
+#include "host_fixture.hpp"
+#include "support/catch.hpp"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+using namespace telegate;
+using namespace telegate::test;
+using host::ProcessSource;
+
+namespace {
+
+struct MadeUp {
+    std::string name = "worker";
+    std::string program = "/usr/sbin/worker";
+    char state = 'S';
+    std::uint64_t ticks = 100;
+    int threads = 2;
+    std::uint64_t start = 500;
+    int pages = 10;
+    int descriptors = 3;
+};
+
+void put(HostFixture& host, int pid, const MadeUp& process) {
+    const std::string stem = std::to_string(pid) + '/';
+    host.proc(stem + "stat", std::to_string(pid) + " (" + process.name + ") " + process.state +
+                                 " 1 1 1 0 -1 4 5 6 7 8 " + std::to_string(process.ticks) + " 0 0 0 20 0 " +
+                                 std::to_string(process.threads) + " 0 " + std::to_string(process.start) + " 1000 " +
+                                 std::to_string(process.pages) + " 1 1\n");
+    host.proc(stem + "cmdline", process.program + '\0' + "--flag" + '\0');
+    for (int number = 0; number < process.descriptors; ++number) {
+        host.proc(stem + "fd/" + std::to_string(number), "");
+    }
+}
+
+HostDriverOptions named(std::vector<std::string> names) {
+    HostDriverOptions options;
+    options.processes = std::move(names);
+    return options;
+}
+
+const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+const auto ticks_per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+
+}  // namespace
+
+TEST_CASE("processes of one name are counted and added up", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {});
+    put(host, 11, {.threads = 5, .start = 600, .pages = 20, .descriptors = 1});
+    put(host, 12, {.name = "other", .program = "/bin/other"});
+    host.open();
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 2);
+    CHECK(host.integer("proc.worker.rss") == 30 * page);
+    CHECK(host.integer("proc.worker.threads") == 7);
+    CHECK(host.integer("proc.worker.descriptors") == 4);
+    CHECK(host.integer("proc.left_out") == 0);
+    CHECK(host.is_absent("proc.worker.cpu"));  // takes two readings
+    CHECK(host.unit("proc.worker.rss") == "By");
+    CHECK(host.unit("proc.worker.cpu") == "%");
+}
+
+TEST_CASE("the CPU time of all processes of a name since the read before is told in percent of one core",
+          "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {.ticks = 100});
+    put(host, 11, {.ticks = 200});
+    host.open();
+    host.read();
+    put(host, 10, {.ticks = 100 + ticks_per_second});
+    put(host, 11, {.ticks = 200 + ticks_per_second / 2});
+    host.read(std::chrono::seconds(2));
+    CHECK(host.real("proc.worker.cpu") == Approx(75.0));
+    host.reset();
+    host.read();
+    CHECK(host.is_absent("proc.worker.cpu"));
+}
+
+TEST_CASE("a name that no process has is a count of 0 and nothing else", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    host.open();
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 0);
+    CHECK(host.is_absent("proc.worker.rss"));
+    CHECK(host.is_absent("proc.worker.cpu"));
+}
+
+TEST_CASE("a process goes by the name of its program too, which may be longer than the kernel's", "[device][host]") {
+    HostFixture host(named({"a-very-long-daemon-name", "kworker/0:1"}));
+    SECTION("a name is that of a program, without a directory") {
+        CHECK_THROWS_WITH(host.open(),
+                          "processes: \"kworker/0:1\": allowed: the name of a program, without its directory");
+    }
+    SECTION("so the 15 bytes that the kernel keeps do not matter") {
+        host.options().processes.pop_back();
+        put(host, 10, {.name = "a-very-long-dae", .program = "/opt/a-very-long-daemon-name"});
+        host.open();
+        host.read();
+        CHECK(host.integer("proc.a-very-long-daemon-name.count") == 1);
+    }
+}
+
+TEST_CASE("a process that starts later is found within ten reads", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    host.open();
+    host.read();
+    put(host, 10, {});
+    for (std::uint32_t tick = 0; tick < ProcessSource::scan_ticks; ++tick) {
+        host.read();
+    }
+    CHECK(host.integer("proc.worker.count") == 1);
+}
+
+TEST_CASE("a process that ends is looked for at the next read, and its successor is found then", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {});
+    host.open();
+    host.read();
+    host.tree.remove("proc/10");
+    put(host, 11, {});
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 0);
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 1);
+}
+
+TEST_CASE("another process with the PID of one that has ended is not taken for it", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {.ticks = 100, .start = 500});
+    host.open();
+    host.read();
+    put(host, 10, {.name = "other", .program = "/bin/other", .ticks = 900, .start = 700});
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 0);
+    put(host, 10, {.ticks = 5'000, .start = 900});
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 1);
+    CHECK(host.is_absent("proc.worker.cpu"));  // its CPU time has no earlier reading
+}
+
+TEST_CASE("a process that has ended and is not waited for does not count", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {.state = 'Z'});
+    host.open();
+    host.read();
+    CHECK(host.integer("proc.worker.count") == 0);
+}
+
+TEST_CASE("a sum that lacks a process is uncertain", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {});
+    put(host, 11, {.descriptors = 0});  // no such directory, as where it may not be read
+    host.open();
+    host.read();
+    CHECK(host.quality("proc.worker.descriptors") == Quality::uncertain);
+    CHECK(host.quality("proc.worker.rss") == Quality::good);
+}
+
+TEST_CASE("a pass over many processes is spread over reads and what is beyond its limit is told", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    constexpr int beyond = 20;
+    for (int pid = 1; pid <= static_cast<int>(ProcessSource::pids_max) + beyond; ++pid) {
+        host.tree.make_directory("proc/" + std::to_string(pid));
+    }
+    host.open();
+    host.read();
+    CHECK(host.integer("proc.left_out") == beyond);
+}
+
+TEST_CASE("processes of a name beyond the limit are told", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    constexpr int beyond = 3;
+    for (int pid = 1; pid <= static_cast<int>(ProcessSource::processes_max) + beyond; ++pid) {
+        put(host, pid, {.descriptors = 0});
+    }
+    host.open();
+    host.read();
+    CHECK(host.integer("proc.worker.count") == static_cast<std::int64_t>(ProcessSource::processes_max));
+    CHECK(host.integer("proc.left_out") == beyond);
+}
+
+TEST_CASE("names that cannot be are refused in words", "[device][host]") {
+    CHECK_THROWS_WITH(ProcessSource("/proc", {""}),
+                      "processes: \"\": allowed: the name of a program, without its directory");
+    CHECK_THROWS_WITH(ProcessSource("/proc", {"a", "a"}), "processes: \"a\": allowed: each name once");
+    CHECK_THROWS_AS(ProcessSource("/proc", std::vector<std::string>(40, "x")), std::invalid_argument);
+}
+
+TEST_CASE("this very process is found, with its memory, its threads and its descriptors", "[device][host]") {
+    std::string name;
+    std::ifstream("/proc/self/comm") >> name;
+    HostFixture host(named({name}), Machine::this_one);
+    host.open();
+    host.read();
+    const std::string stem = "proc." + to_topic_part(name) + '.';
+    CHECK(host.integer(stem + "count") >= 1);
+    CHECK(host.integer(stem + "rss") > 0);
+    CHECK(host.integer(stem + "threads") >= 1);
+    CHECK_FALSE(host.is_absent(stem + "descriptors"));
+}
+
+TEST_CASE("reading processes allocates nothing", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {});
+    put(host, 11, {});
+    host.open();
+    host.read();
+    const std::uint64_t before = allocations();
+    for (int tick = 0; tick < 50; ++tick) {
+        host.read();
+    }
+    CHECK(allocations() == before);
+}

@@ -1,0 +1,71 @@
+#include "lines/line_assembler.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// What comes out when `bytes` come in parts of `part_bytes`.
+Lines lines_of(LineAssembler& assembler, std::string_view bytes, std::size_t part_bytes = 1'000'000) {
+    Lines lines;
+    for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
+        std::string_view part = bytes.substr(at, part_bytes);
+        while (const auto line = assembler.next(part)) {
+            lines.emplace_back(*line);
+        }
+        CHECK(part.empty());
+    }
+    return lines;
+}
+
+TEST_CASE("lines end with LF, CR LF or CR, however the bytes come", "[device][lines]") {
+    const std::string bytes = "one\ntwo\r\nthree\rfour\r\n\r\n\n\rfive\n";
+    for (std::size_t part_bytes = 1; part_bytes <= bytes.size(); ++part_bytes) {
+        CAPTURE(part_bytes);
+        LineAssembler assembler(1'024);
+        CHECK(lines_of(assembler, bytes, part_bytes) == Lines{"one", "two", "three", "four", "", "", "", "five"});
+        CHECK_FALSE(assembler.finish());
+    }
+}
+
+TEST_CASE("a line that is too long is dropped whole and counted, however the bytes come", "[device][lines]") {
+    const std::string most(16, 'x');
+    const std::string bytes = most + "\n" + most + "y\nshort\n" + std::string(100, 'z') + "\r\nend\n";
+    for (std::size_t part_bytes = 1; part_bytes <= bytes.size(); ++part_bytes) {
+        CAPTURE(part_bytes);
+        LineAssembler assembler(16);
+        CHECK(lines_of(assembler, bytes, part_bytes) == Lines{most, "short", "end"});
+        CHECK(assembler.overlong() == 2);
+    }
+}
+
+TEST_CASE("what is left at the end is a line too", "[device][lines]") {
+    LineAssembler assembler(16);
+    CHECK(lines_of(assembler, "a\nb") == Lines{"a"});
+    CHECK(assembler.finish() == "b");
+    CHECK_FALSE(assembler.finish());
+    CHECK(lines_of(assembler, std::string(17, 'x')).empty());
+    CHECK_FALSE(assembler.finish());
+    CHECK(assembler.overlong() == 1);
+    CHECK(lines_of(assembler, "c\n") == Lines{"c"});
+}
+
+TEST_CASE("the rest of a line is skipped when asked, and not counted", "[device][lines]") {
+    LineAssembler assembler(16);
+    CHECK(lines_of(assembler, "begin of").empty());
+    assembler.skip_line();
+    CHECK(lines_of(assembler, std::string(40, 'x')).empty());
+    CHECK(lines_of(assembler, "rest\nline\n") == Lines{"line"});
+    CHECK(assembler.overlong() == 0);
+    CHECK(lines_of(assembler, "begin of").empty());
+    assembler.clear();
+    CHECK(lines_of(assembler, "line\n") == Lines{"line"});
+}
+
+}  // namespace
+}  // namespace telegate

@@ -1,0 +1,161 @@
+#include "lines/line_reader.hpp"
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+#include "device/allocation_counter.hpp"
+#include "lines/channel_set.hpp"
+#include "support/catch.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+/// A batch whose samples stand in words.
+class Fixture {
+  public:
+    Fixture() { samples.reserve(10'000); }
+
+    SystemClock clock;
+    ChannelTable channels;
+    std::vector<TelemetrySample> samples;
+    SampleBatch batch{clock, channels, DeviceId{0}, "device", [this](std::span<const TelemetrySample> more) {
+                          samples.insert(samples.end(), more.begin(), more.end());
+                      }};
+
+    /// Names of the channels of all samples since the last call, and whole numbers.
+    std::string told() {
+        batch.flush();
+        std::string text;
+        for (const TelemetrySample& sample : samples) {
+            text += (text.empty() ? "" : " ") + channels.at(sample.channel).channel;
+            text += sample.type == ValueType::integer ? "=" + std::to_string(sample.value.integer) : "";
+            text += sample.quality == Quality::bad ? "=bad" : "";
+        }
+        samples.clear();
+        return text;
+    }
+};
+
+TEST_CASE("fields become samples of the channels of their names", "[device][lines]") {
+    Fixture f;
+    ChannelSet set(8);
+    set.add(f.batch, {"Temp", FieldValue{std::int64_t{1}}, "Cel"});
+    set.add(f.batch, {"temp", FieldValue{}, {}});
+    set.add(f.batch, {"Temp", FieldValue{std::int64_t{2}}, {}});
+    CHECK(f.told() == "temp=1 temp=bad temp=2");
+    CHECK(f.channels.size() == 1);
+    CHECK(f.channels.at(ChannelId{0}).unit == "Cel");
+    set.add(f.batch, {std::string(100, 'x'), FieldValue{true}, {}});
+    set.add(f.batch, {std::string(200, 'x'), FieldValue{1.5}, {}});
+    set.add(f.batch, {"", FieldValue{std::string_view("a")}, {}});
+    CHECK(f.told() == std::string(64, 'x') + ' ' + std::string(64, 'x') + " _");
+    CHECK(set.refused() == 0);
+}
+
+TEST_CASE("names beyond the limit give no samples and are counted", "[device][lines]") {
+    Fixture f;
+    ChannelSet set(2);
+    for (const auto* name : {"a", "b", "c", "a", "c"}) {
+        set.add(f.batch, {name, FieldValue{std::int64_t{1}}, {}});
+    }
+    CHECK(f.told() == "a=1 b=1 a=1");
+    CHECK(set.refused() == 2);
+    CHECK(f.channels.size() == 2);
+}
+
+TEST_CASE("a field that has the name of a channel of the books is counted there", "[device][lines]") {
+    Fixture f;
+    LineReader reader({}, {.line_bytes_max = 64, .channels_max = 4});
+    reader.open(f.batch);
+    CHECK(reader.take("Lines.Refused=7\nfields.refused=8\nok=1\n", f.batch) == 3);
+    reader.tell_books(f.batch);
+    CHECK(f.told() == "ok=1 lines.refused=0 fields.refused=2");
+}
+
+TEST_CASE("books of lines are told when they change", "[device][lines]") {
+    Fixture f;
+    LineReader reader({}, {.line_bytes_max = 16, .channels_max = 2});
+    reader.open(f.batch);
+    CHECK(reader.take("a=1\nb=", f.batch) == 1);
+    reader.tell_books(f.batch);
+    reader.tell_books(f.batch);
+    CHECK(f.told() == "a=1 lines.refused=0");
+
+    CHECK(reader.take("2\nwrong\n\n" + std::string(17, 'x') + "\n", f.batch) == 1);
+    CHECK(reader.why_refused() == "longer than 16 bytes");
+    reader.tell_books(f.batch);
+    CHECK(f.told() == "b=2 lines.refused=2");
+    CHECK(reader.ignored() == 1);
+
+    CHECK(reader.take("a=1 c=1\n", f.batch) == 1);
+    CHECK(reader.why_refused() == "no channel for field \"c\": 2 names are the most");
+    reader.tell_books(f.batch);
+    CHECK(f.told() == "a=1 fields.refused=1");
+    reader.tell_books(f.batch, true);
+    CHECK(f.told() == "lines.refused=2 fields.refused=1");
+    CHECK(reader.take("a=7", f.batch) == 0);
+    CHECK(reader.finish(f.batch) == 1);
+    CHECK(f.told() == "a=7");
+}
+
+TEST_CASE("a refused line gives none of its fields", "[device][lines]") {
+    Fixture f;
+    LineReader reader({}, {});
+    reader.open(f.batch);
+    CHECK(reader.take("a=1 b=2 c\n", f.batch) == 0);
+    CHECK(f.told().empty());
+    CHECK(f.channels.size() == 1);
+    CHECK(reader.why_refused() == "no NAME=VALUE at \"c\"");
+}
+
+TEST_CASE("byte by byte is the same as all at once", "[device][lines]") {
+    const std::string bytes = "a=1 b=x\r\nc=\"2 3\"\rwrong\n\xFF\n" + std::string(2'000, 'x') + "\na=\nlast=1\n";
+    const auto outcome = [&](std::size_t part_bytes) {
+        Fixture f;
+        LineReader reader({}, {});
+        reader.open(f.batch);
+        for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
+            reader.take(std::string_view(bytes).substr(at, part_bytes), f.batch);
+        }
+        reader.tell_books(f.batch);
+        return f.told();
+    };
+    CHECK(outcome(bytes.size()) == "a=1 b c a=bad last=1 lines.refused=3");
+    for (std::size_t part_bytes = 1; part_bytes < 30; ++part_bytes) {
+        CHECK(outcome(part_bytes) == outcome(bytes.size()));
+    }
+}
+
+TEST_CASE("nothing is allocated once the names are known", "[device][lines]") {
+    LineFormat csv{.kind = LineFormat::Kind::csv, .columns = {"a", "-", "b[m]"}};
+    const std::string_view csv_lines = "1.5,\"with \"\"quotes\"\" and more than a short string\",text\n1,2,3\n";
+    LineFormat nmea{.kind = LineFormat::Kind::nmea};
+    const std::string_view nmea_lines =
+        "$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n$GLGSV,2,1,08,01,40,083,46*52\r\n";
+    const std::string_view key_values = "a=1 b=\"a \\\"quoted\\\" text that is long enough\" c=on\nwrong\n";
+    for (const auto& [format, lines] : {std::pair{LineFormat{}, key_values}, {csv, csv_lines}, {nmea, nmea_lines}}) {
+        Fixture f;
+        LineReader reader(format, {});
+        reader.open(f.batch);
+        reader.take(lines, f.batch);
+        reader.take(lines, f.batch);
+        reader.tell_books(f.batch);
+        const std::uint64_t before = test::allocations();
+        for (int i = 0; i < 100; ++i) {
+            reader.take(lines.substr(0, 7), f.batch);
+            reader.take(lines.substr(7), f.batch);
+            reader.tell_books(f.batch);
+        }
+        const std::uint64_t after = test::allocations();
+        CAPTURE(lines);
+        CHECK(reader.good() > 100);
+        CHECK(after == before);
+    }
+}
+
+}  // namespace
+}  // namespace telegate

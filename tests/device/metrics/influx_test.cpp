@@ -1,0 +1,137 @@
+#include "metrics/influx.hpp"
+
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace telegate::metrics;
+
+namespace {
+
+InfluxLine read(std::string_view text) {
+    InfluxLine line;
+    CAPTURE(text);
+    REQUIRE(read_influx_line(text, line));
+    return line;
+}
+
+std::string name_text(std::string_view raw) {
+    std::string text;
+    while (!raw.empty()) {
+        text.push_back(next_influx_character(raw));
+    }
+    return text;
+}
+
+std::string value_text(const InfluxField& field) {
+    std::string text;
+    std::string_view raw = std::get<InfluxText>(field.value).raw;
+    while (!raw.empty()) {
+        text.push_back(next_influx_text_character(raw));
+    }
+    return text;
+}
+
+std::vector<InfluxField> fields(const InfluxLine& line) {
+    std::vector<InfluxField> found;
+    std::string_view rest = line.fields;
+    while (const auto field = next_influx_field(rest)) {
+        found.push_back(*field);
+    }
+    CHECK(rest.empty());
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("a line of Influx has a measurement, tags, fields and a time", "[device][metrics][influx]") {
+    const InfluxLine line = read("cpu,zone=b,host=a usage=12.5,count=3i 1556813561098000000");
+    CHECK(line.measurement == "cpu");
+    REQUIRE(line.tag_count == 2);
+    CHECK(line.tags[0].key == "host");  // in order of their keys, however they came
+    CHECK(line.tags[0].value == "a");
+    CHECK(line.tags[1].key == "zone");
+    CHECK(line.time == 1'556'813'561'098'000'000);
+    const auto found = fields(line);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].key == "usage");
+    CHECK(std::get<double>(found[0].value) == 12.5);
+    CHECK(std::get<std::int64_t>(found[1].value) == 3);
+}
+
+TEST_CASE("a line of Influx without tags and time", "[device][metrics][influx]") {
+    const InfluxLine line = read("up value=1");
+    CHECK(line.tag_count == 0);
+    CHECK_FALSE(line.time.has_value());
+    CHECK(fields(line).size() == 1);
+}
+
+TEST_CASE("fields are numbers, whole numbers, flags and texts", "[device][metrics][influx]") {
+    const auto found = fields(read("m a=-1.5e3,b=-7i,c=7u,d=t,e=False,f=\"x, y=\\\"z\\\" \\\\\",g=TRUE,h=\"\",i=.5"));
+    REQUIRE(found.size() == 9);
+    CHECK(std::get<double>(found[0].value) == -1500);
+    CHECK(std::get<std::int64_t>(found[1].value) == -7);
+    CHECK(std::get<std::int64_t>(found[2].value) == 7);
+    CHECK(std::get<bool>(found[3].value));
+    CHECK_FALSE(std::get<bool>(found[4].value));
+    CHECK(value_text(found[5]) == "x, y=\"z\" \\");
+    CHECK(std::get<bool>(found[6].value));
+    CHECK(value_text(found[7]).empty());
+    CHECK(std::get<double>(found[8].value) == 0.5);
+}
+
+TEST_CASE("a backslash keeps what follows in a name", "[device][metrics][influx]") {
+    const InfluxLine line = read(R"(my\ cpu\,x,a\=b=c\ d\,e f\=g=1,back\slash=2)");
+    CHECK(name_text(line.measurement) == "my cpu,x");
+    REQUIRE(line.tag_count == 1);
+    CHECK(name_text(line.tags[0].key) == "a=b");
+    CHECK(name_text(line.tags[0].value) == "c d,e");
+    const auto found = fields(line);
+    REQUIRE(found.size() == 2);
+    CHECK(name_text(found[0].key) == "f=g");
+    CHECK(name_text(found[1].key) == "back\\slash");
+}
+
+TEST_CASE("what is no line of Influx is refused", "[device][metrics][influx]") {
+    const auto* const text =
+        GENERATE("", "m", "m ", "m f", "m f=", "m =1", " f=1", ",a=b f=1", "m,a f=1", "m,a= f=1", "m,=b f=1", "m, f=1",
+                 "m,a=b,a=c f=1", "m,a=b", "m f=1,", "m f=1,,g=2", "m f=1 g=2", "m f=1 12x", "m f=1 1.5", "m f=1 1 2",
+                 "m f=\"x", "m f=\"x\\\"", "m f=x\"", "m f=\"a\"b", "m f=1ii", "m f=1.5i", "m f=-1u", "m f=i",
+                 "m f=nan", "m f=inf", "m f=0x1", "m f=9223372036854775808i", "m f=9223372036854775808u", "m f=tru",
+                 "m f=1 99999999999999999999", "m f=\"a\x01\"", "m f=\"");
+    InfluxLine line;
+    CAPTURE(text);
+    CHECK_FALSE(read_influx_line(text, line));
+}
+
+TEST_CASE("spaces around fields and time do not matter", "[device][metrics][influx]") {
+    const InfluxLine line = read("m  f=1  12  ");
+    CHECK(line.time == 12);
+    CHECK(line.fields == "f=1");
+}
+
+TEST_CASE("a line of Influx with more tags than there is room for is refused", "[device][metrics][influx]") {
+    std::string text = "m";
+    for (std::size_t tag = 0; tag <= InfluxLine::tags_max; ++tag) {
+        text += ",t" + std::to_string(tag) + "=1";
+    }
+    InfluxLine line;
+    CHECK_FALSE(read_influx_line(text + " f=1", line));
+}
+
+TEST_CASE("each beginning of a line of Influx is read or refused", "[device][metrics][influx]") {
+    const std::string whole = R"(cpu\ x,host=a\,b,z=1 f=1.5,t="q \" r",i=7i,b=true 1556813561098000000)";
+    InfluxLine line;
+    for (std::size_t bytes = 0; bytes <= whole.size(); ++bytes) {
+        const std::string part = whole.substr(0, bytes);
+        CAPTURE(part);
+        if (read_influx_line(part, line)) {
+            CHECK_FALSE(fields(line).empty());
+        }
+    }
+}

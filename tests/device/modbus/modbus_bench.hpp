@@ -1,0 +1,39 @@
+#pragma once
+
+#include "device/driver_bench.hpp"
+#include "device/modbus_driver.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+/// Long enough for a busy machine, where no test waits for it.
+inline constexpr std::chrono::milliseconds patience{5'000};
+/// Where some answer and others do not.
+inline constexpr std::chrono::milliseconds some_patience{500};
+/// Where nobody answers.
+inline constexpr std::chrono::milliseconds impatience{50};
+
+[[nodiscard]] inline ModbusDriverOptions options_for(std::string endpoint, std::vector<ModbusChannel> channels,
+                                                     std::chrono::milliseconds timeout = patience) {
+    ModbusDriverOptions options;
+    options.endpoint = std::move(endpoint);
+    options.channels = std::move(channels);
+    options.timeout = timeout;
+    return options;
+}
+
+[[nodiscard]] inline DriverBench bench_for(ModbusDriverOptions options) {
+    return DriverBench(make_modbus_driver(std::move(options)));
+}
+
+[[nodiscard]] inline std::int64_t whole(const TelemetrySample& sample) {
+    REQUIRE(sample.quality == Quality::good);
+    REQUIRE(sample.type == ValueType::integer);
+    return sample.value.integer;
+}
+
+}  // namespace telegate::test

@@ -1,0 +1,129 @@
+#include "modbus_bench.hpp"
+#include "modbus_units.hpp"
+#include "support/catch.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+using Status = ReadResult::Status;
+
+std::vector<ModbusChannel> two_units() {
+    return {{.name = "a", .unit_id = 1}, {.name = "b", .unit_id = 2}};
+}
+
+/// Answers every request with the same bytes.
+class Parrot {
+  public:
+    explicit Parrot(std::string words) : words_(std::move(words)) {
+        const auto answer = [this](int connection) {
+            std::array<char, 300> request{};
+            return ::recv(connection, request.data(), request.size(), 0) > 0 &&
+                   ::send(connection, words_.data(), words_.size(), MSG_NOSIGNAL) > 0;
+        };
+        thread_.accept_on(
+            listener_.descriptor(), [](int) { return true; }, answer);
+    }
+    ~Parrot() { thread_.stop(); }
+
+    [[nodiscard]] std::string endpoint() const { return listener_.endpoint(); }
+
+  private:
+    const std::string words_;
+    Listener listener_;
+    PeerThread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("a peer that refuses fails the read, and is tried again by the next", "[device][modbus]") {
+    const Listener deaf(0);
+    const std::string endpoint = deaf.endpoint();
+    DriverBench bench = bench_for(options_for(endpoint, two_units()));
+    for (int i = 0; i < 2; ++i) {
+        CHECK(bench.read().status == Status::failed);
+        CHECK(bench.what == endpoint + ": Connection refused");
+        CHECK(bench.sample_of("a").quality == Quality::bad);
+        CHECK_FALSE(bench.sample_of("unit.1.ok").value.boolean);
+    }
+}
+
+TEST_CASE("a connection that was closed between two reads costs no sample", "[device][modbus]") {
+    TcpUnits units;
+    DriverBench bench = bench_for(options_for(units.endpoint(), two_units()));
+    CHECK(bench.reads_ok());
+    units.hang_up();
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("a").quality == Quality::good);
+    CHECK(bench.sample_of("b").quality == Quality::good);
+    CHECK(bench.what.empty());
+    CHECK(units.connections() == 2);
+}
+
+TEST_CASE("a peer that hangs up at one unit is asked for the others", "[device][modbus]") {
+    TcpUnits units;
+    units.hang_up_at(1);
+    DriverBench bench = bench_for(options_for(units.endpoint(), two_units()));
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.what == "unit 1: holding 0: closed by the peer");
+    CHECK(bench.sample_of("a").quality == Quality::bad);
+    CHECK(bench.sample_of("b").quality == Quality::good);
+}
+
+TEST_CASE("a peer that hangs up at every request is not called without end", "[device][modbus]") {
+    TcpUnits units;
+    auto channels = two_units();
+    for (int unit = 1; unit <= 20; ++unit) {
+        units.hang_up_at(unit);
+        if (unit > 2) {
+            channels.push_back({.name = "u" + std::to_string(unit), .unit_id = unit});
+        }
+    }
+    DriverBench bench = bench_for(options_for(units.endpoint(), channels));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == "unit 1: holding 0: closed by the peer");
+    CHECK(units.connections() == 3);
+}
+
+TEST_CASE("a peer that does not speak Modbus fails the read", "[device][modbus]") {
+    const Parrot web("HTTP/1.1 400 Bad Request\r\n\r\n");
+    DriverBench bench = bench_for(options_for(web.endpoint(), {{.name = "a"}}));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == "unit 1: holding 0: the peer does not speak Modbus");
+}
+
+TEST_CASE("an answer that is shorter than asked for is no value", "[device][modbus]") {
+    // Each read makes a new connection and the transaction goes on, so the first one fits and the second does not.
+    const Parrot parrot(std::string("\0\1\0\0\0\5\1\3\2\0\7", 11));
+    DriverBench bench =
+        bench_for(options_for(parrot.endpoint(), {{.name = "a", .type = ModbusType::int32}}, impatience));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == "unit 1: holding 0-1: answered out of form");
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == "unit 1: holding 0-1: no answer in 50 ms");
+}
+
+TEST_CASE("a flood of answers to nobody does not hold a read beyond its timeout", "[device][modbus]") {
+    Listener listener;
+    PeerThread thread;
+    std::atomic<bool> stops{false};
+    const auto flood = [&](int connection) {
+        const std::string frame("\xFF\xFF\0\0\0\5\1\3\2\0\7", 11);
+        while (!stops && ::send(connection, frame.data(), frame.size(), MSG_NOSIGNAL) > 0) {
+        }
+        return false;
+    };
+    thread.accept_on(
+        listener.descriptor(), [](int) { return true; }, flood);
+    DriverBench bench = bench_for(options_for(listener.endpoint(), {{.name = "a"}}, impatience));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == "unit 1: holding 0: no answer in 50 ms");
+    stops = true;
+}

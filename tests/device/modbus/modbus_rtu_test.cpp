@@ -1,0 +1,200 @@
+#include "modbus/frames.hpp"
+#include "modbus_bench.hpp"
+#include "modbus_units.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <poll.h>
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <thread>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Status = ReadResult::Status;
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes with_crc(Bytes bytes) {
+    const std::uint16_t crc = modbus::crc16(bytes);
+    bytes.push_back(static_cast<std::uint8_t>(crc & 0xFFU));
+    bytes.push_back(static_cast<std::uint8_t>(crc >> 8U));
+    return bytes;
+}
+
+/// What a unit says that has this number in the register it was asked for.
+Bytes answer_of(int unit, std::uint8_t number) {
+    return with_crc({static_cast<std::uint8_t>(unit), 3, 2, 0, number});
+}
+
+/// The far end of a line where each request is answered as the test says.
+class ScriptedLine {
+  public:
+    using Script = std::function<Bytes(std::span<const std::uint8_t> request)>;
+
+    explicit ScriptedLine(Script script) : script_(std::move(script)) {
+        thread_.serve_line(pty_.master(), [this](int line) {
+            std::array<std::uint8_t, 256> bytes{};
+            const ssize_t got = ::read(line, bytes.data(), bytes.size());
+            if (got <= 0) {
+                return false;
+            }
+            send(script_(std::span(bytes).first(static_cast<std::size_t>(got))));
+            return true;
+        });
+    }
+    ~ScriptedLine() { thread_.stop(); }
+
+    void send(const Bytes& bytes) const {
+        // Short enough for the line to take at once; called on both threads, so that nothing is checked here.
+        [[maybe_unused]] const ssize_t written = ::write(pty_.master(), bytes.data(), bytes.size());
+    }
+    [[nodiscard]] std::string endpoint() const { return "rtu://" + pty_.path(); }
+
+  private:
+    const Script script_;
+    Pty pty_;
+    PeerThread thread_;
+};
+
+/// A stable name for a line that comes and goes.
+class Socketed {
+  public:
+    void plug(const std::string& path) const { std::filesystem::create_symlink(path, name()); }
+    void unplug() const { std::filesystem::remove(name()); }
+    [[nodiscard]] std::string name() const { return directory_.path("usb-meter"); }
+    [[nodiscard]] std::string endpoint() const { return "rtu://" + name(); }
+
+  private:
+    ScratchDir directory_;
+};
+
+}  // namespace
+
+TEST_CASE("a unit on a line is read", "[device][modbus]") {
+    RtuUnit unit(17);
+    unit.set_holding(10, {0xFFFF, 0x4148, 0});
+    unit.set_coil(3, true);
+    auto options = options_for("rtu://" + unit.path(), {{.name = "a", .address = 10, .type = ModbusType::int16},
+                                                        {.name = "b", .address = 11, .type = ModbusType::float32},
+                                                        {.name = "c", .table = ModbusTable::coil, .address = 3}});
+    options.unit_id = 17;
+    options.baud = 115'200;
+    options.parity = ModbusParity::even;
+    DriverBench bench = bench_for(options);
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(bench.reads_ok());
+        CHECK(whole(bench.sample_of("a")) == -1);
+        CHECK(bench.sample_of("b").value.real == 12.5);
+        CHECK(bench.sample_of("c").value.boolean);
+    }
+    CHECK(unit.take_requests().size() == 6);
+}
+
+TEST_CASE("an exception on a line is quality bad with its code", "[device][modbus]") {
+    RtuUnit unit(1);
+    DriverBench bench =
+        bench_for(options_for("rtu://" + unit.path(), {{.name = "a"}, {.name = "b", .address = 5'000}}));
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.what == "unit 1: holding 5000: illegal data address (exception 2)");
+    CHECK(bench.sample_of("b").quality == Quality::bad);
+}
+
+TEST_CASE("a line that is unplugged and plugged in again is read again", "[device][modbus]") {
+    const Socketed socket;
+    DriverBench bench = bench_for(options_for(socket.endpoint(), {{.name = "a"}}));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == socket.endpoint() + ": No such file or directory");
+    for (std::uint16_t round = 1; round <= 3; ++round) {
+        std::optional<RtuUnit> unit(1);
+        unit->set_holding(0, {round});
+        socket.plug(unit->path());
+        REQUIRE(bench.reads_ok());
+        CHECK(whole(bench.sample_of("a")) == round);
+        unit.reset();
+        socket.unplug();
+        CHECK(bench.read().status == Status::failed);
+        CHECK(bench.what == socket.endpoint() + ": No such file or directory");
+    }
+}
+
+TEST_CASE("what is no line fails the read", "[device][modbus]") {
+    DriverBench bench = bench_for(options_for("rtu:///dev/null", {{.name = "a"}}));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what == "rtu:///dev/null: Inappropriate ioctl for device");
+}
+
+TEST_CASE("a silent unit on a line does not spoil the others", "[device][modbus]") {
+    const ScriptedLine line([](auto request) { return request[0] == 2 ? Bytes{} : answer_of(request[0], request[0]); });
+    DriverBench bench = bench_for(options_for(
+        line.endpoint(), {{.name = "a", .unit_id = 1}, {.name = "b", .unit_id = 2}, {.name = "c", .unit_id = 3}},
+        some_patience));
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.what == "unit 2: holding 0: no answer in 500 ms");
+    CHECK(whole(bench.sample_of("a")) == 1);
+    CHECK(bench.sample_of("b").quality == Quality::bad);
+    CHECK(whole(bench.sample_of("c")) == 3);
+}
+
+TEST_CASE("noise, an echo and the answers of others are heard past", "[device][modbus]") {
+    const ScriptedLine line([](auto request) {
+        Bytes all{0, 0xFF, 1};
+        for (const Bytes& part : {Bytes(request.begin(), request.end()), answer_of(9, 99), answer_of(1, 7)}) {
+            all.insert(all.end(), part.begin(), part.end());
+        }
+        return all;
+    });
+    DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}));
+    REQUIRE(bench.reads_ok());
+    CHECK(whole(bench.sample_of("a")) == 7);
+}
+
+TEST_CASE("more noise than an answer can be long does not hide the answer", "[device][modbus]") {
+    const ScriptedLine line([](auto) {
+        Bytes all(1'000, 1);
+        const Bytes answer = answer_of(1, 7);
+        all.insert(all.end(), answer.begin(), answer.end());
+        return all;
+    });
+    DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}));
+    REQUIRE(bench.reads_ok());
+    CHECK(whole(bench.sample_of("a")) == 7);
+}
+
+TEST_CASE("a garbled answer is told from none", "[device][modbus]") {
+    const ScriptedLine line([](auto) { return Bytes{1, 3, 2, 0, 7, 0, 0}; });
+    DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}, 500ms));
+    CHECK(bench.read().status == Status::failed);
+    CHECK(bench.what ==
+          "unit 1: holding 0: no valid answer in 500 ms, but 7 bytes with a wrong checksum, unit or length");
+}
+
+TEST_CASE("a late answer on a line is not taken for the next one", "[device][modbus]") {
+    std::atomic<int> requests{0};
+    const ScriptedLine line([&](auto) { return ++requests == 1 ? Bytes{} : answer_of(1, 22); });
+    DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}, 500ms));
+    CHECK(bench.read().status == Status::failed);
+    line.send(answer_of(1, 11));
+    REQUIRE(bench.reads_ok());
+    CHECK(whole(bench.sample_of("a")) == 22);
+}
+
+TEST_CASE("a line that stops does not hold the cancel signal", "[device][modbus]") {
+    const Pty stopped;
+    DriverBench bench = bench_for(options_for("rtu://" + stopped.path(), {{.name = "a"}}, 10s));
+    std::thread canceller([&] {
+        pollfd request{stopped.master(), POLLIN, 0};
+        while (::poll(&request, 1, 1) <= 0 || (request.revents & POLLIN) == 0) {
+        }
+        bench.cancel.set();
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(bench.read().status == Status::interrupted);
+    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    canceller.join();
+}

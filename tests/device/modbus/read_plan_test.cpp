@@ -1,0 +1,102 @@
+#include "modbus/read_plan.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::modbus;
+
+namespace {
+
+Stretch holding(std::uint16_t address, std::uint16_t count = 1, std::uint8_t unit = 1) {
+    return {unit, ModbusTable::holding, address, count};
+}
+
+/// "unit/function-ish table:address+count[channels]" of every read, with blanks between.
+std::string words(const ReadPlan& plan) {
+    std::string all;
+    for (const PlannedRead& read : plan.reads()) {
+        const Stretch& s = read.stretch;
+        all += (all.empty() ? "" : " ") + std::to_string(s.unit) + "/" + std::to_string(static_cast<int>(s.table)) +
+               ":" + std::to_string(s.address) + "+" + std::to_string(s.count) + "[";
+        for (const std::uint32_t channel : plan.channels_of(read)) {
+            all += (all.back() == '[' ? "" : ",") + std::to_string(channel);
+        }
+        all += ']';
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("neighbours share a request, whatever the order of the channels", "[device][modbus]") {
+    CHECK(words(ReadPlan({holding(102, 2), holding(100), holding(101)}, {})) == "1/2:100+4[1,2,0]");
+}
+
+TEST_CASE("a gap is read over when it is no longer than allowed", "[device][modbus]") {
+    CHECK(words(ReadPlan({holding(0), holding(9)}, {8})) == "1/2:0+10[0,1]");
+    CHECK(words(ReadPlan({holding(0), holding(10)}, {8})) == "1/2:0+1[0] 1/2:10+1[1]");
+    CHECK(words(ReadPlan({holding(0), holding(2)}, {0})) == "1/2:0+1[0] 1/2:2+1[1]");
+    CHECK(words(ReadPlan({holding(0), holding(1)}, {0})) == "1/2:0+2[0,1]");
+}
+
+TEST_CASE("a gap of bits counts as sixteen to the register", "[device][modbus]") {
+    const Stretch first{1, ModbusTable::coil, 0, 1};
+    CHECK(words(ReadPlan({first, {1, ModbusTable::coil, 17, 1}}, {1})) == "1/0:0+18[0,1]");
+    CHECK(words(ReadPlan({first, {1, ModbusTable::coil, 18, 1}}, {1})) == "1/0:0+1[0] 1/0:18+1[1]");
+}
+
+TEST_CASE("units and tables do not share requests", "[device][modbus]") {
+    const ReadPlan plan({holding(0, 1, 2), {1, ModbusTable::input, 0, 1}, holding(1), {1, ModbusTable::coil, 0, 1}},
+                        {});
+    CHECK(words(plan) == "1/0:0+1[3] 1/2:1+1[2] 1/3:0+1[1] 2/2:0+1[0]");
+}
+
+TEST_CASE("a request has no more registers than allowed, and no value is divided", "[device][modbus]") {
+    std::vector<Stretch> channels;
+    for (std::uint16_t i = 0; i < 40; ++i) {
+        channels.push_back(holding(static_cast<std::uint16_t>(4 * i), 4));
+    }
+    const ReadPlan plan(channels, {});
+    REQUIRE(plan.reads().size() == 2);
+    CHECK(plan.reads()[0].stretch.count == 124);
+    CHECK(plan.reads()[1].stretch.address == 124);
+    CHECK(plan.reads()[1].stretch.count == 36);
+    CHECK(words(ReadPlan({holding(0, 4), holding(4, 4)}, {8, 4})) == "1/2:0+4[0] 1/2:4+4[1]");
+}
+
+TEST_CASE("a request has no more than 2000 bits", "[device][modbus]") {
+    std::vector<Stretch> channels;
+    for (std::uint16_t i = 0; i < 2'001; ++i) {
+        channels.push_back({1, ModbusTable::discrete, i, 1});
+    }
+    const ReadPlan plan(channels, {});
+    REQUIRE(plan.reads().size() == 2);
+    CHECK(plan.reads()[0].stretch.count == 2'000);
+    CHECK(plan.reads()[1].stretch.count == 1);
+}
+
+TEST_CASE("channels may overlap", "[device][modbus]") {
+    CHECK(words(ReadPlan({holding(1), holding(0, 4), holding(0), holding(2, 4)}, {})) == "1/2:0+6[1,2,0,3]");
+}
+
+TEST_CASE("the last register can be read", "[device][modbus]") {
+    CHECK(words(ReadPlan({holding(65'532, 4), holding(65'535)}, {})) == "1/2:65532+4[0,1]");
+}
+
+TEST_CASE("a request that is split asks for each channel alone", "[device][modbus]") {
+    ReadPlan plan({holding(0), holding(1, 2), holding(5), holding(0, 1, 2)}, {});
+    CHECK(plan.split(0));
+    CHECK(words(plan) == "1/2:0+1[0] 1/2:1+2[1] 1/2:5+1[2] 2/2:0+1[3]");
+    CHECK_FALSE(plan.split(1));
+    plan.merge();
+    CHECK(words(plan) == "1/2:0+6[0,1,2] 2/2:0+1[3]");
+}
+
+TEST_CASE("channels of the same registers stay together when a request is split", "[device][modbus]") {
+    ReadPlan plan({holding(0), holding(0), holding(4, 2), holding(5), holding(5, 2)}, {});
+    CHECK(plan.split(0));
+    CHECK(words(plan) == "1/2:0+1[0,1] 1/2:4+2[2] 1/2:5+2[4,3]");
+    CHECK_FALSE(plan.split(0));
+}

@@ -1,0 +1,159 @@
+#include "pipeline_bench.hpp"
+#include "support/catch.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Told = std::vector<std::string>;
+
+ChannelProcessing with_alarm(double hysteresis = 0.0, Duration delay = 0ms, Duration clear_delay = 0ms) {
+    ChannelProcessing how;
+    how.alarm_high = 80.0;
+    how.alarm_low = 20.0;
+    how.alarm_hysteresis = hysteresis;
+    how.alarm_delay = delay;
+    how.alarm_clear_delay = clear_delay;
+    return how;
+}
+
+}  // namespace
+
+TEST_CASE("an alarm tells its state at first and whenever it changes", "[processing]") {
+    PipelineBench bench(with_alarm());
+    bench.sent_of({50.0, 60.0, 80.0, 80.5, 90.0, 80.0, 20.0, 19.0, 81.0});
+    CHECK(bench.alarms() == Told{"normal", "high", "normal", "low", "high"});
+}
+
+TEST_CASE("an alarm with one limit knows nothing of the other", "[processing]") {
+    auto how = with_alarm();
+    how.alarm_low.reset();
+    PipelineBench bench(how);
+    bench.sent_of({50.0, -1e300, 81.0});
+    CHECK(bench.alarms() == Told{"normal", "high"});
+}
+
+TEST_CASE("an alarm ends when the value is back within its limit by the hysteresis", "[processing]") {
+    PipelineBench bench(with_alarm(5.0));
+    bench.sent_of({81.0, 79.0, 76.0, 80.0, 75.0, 79.0, 19.0, 24.0, 25.0});
+    CHECK(bench.alarms() == Told{"high", "normal", "low", "normal"});
+}
+
+TEST_CASE("a crossing counts when it has lasted for the delay without a break", "[processing]") {
+    PipelineBench bench(with_alarm(0.0, 100ms));
+    bench.take(0, 50.0);
+    bench.take(10, 90.0);
+    bench.take(60, 70.0);
+    bench.take(70, 90.0);
+    bench.take(120, 95.0);
+    CHECK(bench.alarms() == Told{"normal"});
+    bench.take(170, 90.0);
+    CHECK(bench.alarms() == Told{"normal", "high"});
+}
+
+TEST_CASE("an alarm ends when its end has lasted for the delay of its own", "[processing]") {
+    PipelineBench bench(with_alarm(0.0, 0ms, 100ms));
+    bench.take(0, 90.0);
+    bench.take(10, 50.0);
+    bench.take(50, 81.0);
+    bench.take(60, 50.0);
+    bench.take(150, 50.0);
+    CHECK(bench.alarms() == Told{"high"});
+    bench.take(160, 50.0);
+    CHECK(bench.alarms() == Told{"high", "normal"});
+}
+
+TEST_CASE("a delay ends also when nothing more comes", "[processing]") {
+    PipelineBench bench(with_alarm(0.0, 100ms));
+    bench.take(0, 50.0);
+    CHECK(bench.pipeline().due_ns() == std::numeric_limits<std::int64_t>::max());
+    bench.take(10, 90.0);
+    CHECK(bench.pipeline().due_ns() == PipelineBench::ns(110));
+    CHECK_FALSE(bench.advance(109).alarm_tells);
+    CHECK(bench.advance(110).alarm_tells);
+    CHECK(bench.alarms() == Told{"normal", "high"});
+    CHECK_FALSE(bench.advance(1'000).alarm_tells);
+}
+
+TEST_CASE("without values the state of an alarm is unknown, and stays what it was", "[processing]") {
+    PipelineBench bench(with_alarm(0.0, 0ms, 100ms));
+    bench.take(0, 90.0);
+    bench.absent(10);
+    bench.absent(20);
+    bench.take(30, 50.0);
+    CHECK(bench.alarms() == Told{"high", "unknown", "high"});
+}
+
+TEST_CASE("a reading without a value breaks a crossing", "[processing]") {
+    PipelineBench bench(with_alarm(0.0, 100ms));
+    bench.take(0, 50.0);
+    bench.take(10, 90.0);
+    bench.absent(60);
+    bench.take(70, 90.0);
+    CHECK_FALSE(bench.advance(160).alarm_tells);
+    CHECK(bench.advance(170).alarm_tells);
+}
+
+TEST_CASE("an alarm is uncertain as its value is", "[processing]") {
+    auto how = with_alarm();
+    how.valid_max = 100.0;
+    PipelineBench bench(how);
+    bench.take(0, 120.0);
+    CHECK(bench.pipeline().alarm().state() == processing::AlarmState::high);
+    CHECK(bench.pipeline().alarm().quality() == Quality::uncertain);
+    bench.take(1, 90.0);
+    CHECK(bench.alarms() == Told{"high", "high"});
+    CHECK(bench.pipeline().alarm().quality() == Quality::good);
+}
+
+TEST_CASE("an alarm tells its state again when the silence has lasted long enough", "[processing]") {
+    auto how = with_alarm();
+    how.silence_max = 100ms;
+    PipelineBench bench(how);
+    bench.take(0, 50.0);
+    bench.take(50, 50.0);
+    bench.take(100, 50.0);
+    bench.take(150, 90.0);
+    bench.take(200, 90.0);
+    bench.take(250, 90.0);
+    CHECK(bench.alarms() == Told{"normal", "normal", "high", "high"});
+}
+
+TEST_CASE("neither deadband nor rate limit holds back a value that begins or breaks a crossing", "[processing]") {
+    auto how = with_alarm(2.0, 50ms);
+    how.deadband = 10.0;
+    how.send_interval_min = 1'000ms;
+    PipelineBench bench(how);
+    CHECK(is_sent(bench.take(0, 79.0)));
+    CHECK(is_held_back(bench.take(10, 79.5), FilterReason::deadband));
+    CHECK(is_sent(bench.take(20, 80.5)));
+    CHECK(is_held_back(bench.take(30, 81.0), FilterReason::deadband));
+    CHECK(is_sent(bench.take(40, 79.5)));
+    CHECK(is_sent(bench.take(50, 80.5)));
+    CHECK(is_held_back(bench.take(100, 80.5), FilterReason::deadband));
+    CHECK(bench.alarms() == Told{"normal", "high"});
+}
+
+TEST_CASE("where a rate is derived the alarm watches the rate", "[processing]") {
+    auto how = with_alarm();
+    how.derive = Derive::rate;
+    PipelineBench bench(how);
+    bench.take(0, 1'000.0);
+    bench.take(1'000, 1'050.0);
+    bench.take(2'000, 1'150.0);
+    CHECK(bench.alarms() == Told{"unknown", "normal", "high"});
+}
+
+TEST_CASE("logical values are 0 and 1 to an alarm", "[processing]") {
+    ChannelProcessing how;
+    how.alarm_high = 0.5;
+    how.send_interval_min = 1'000ms;
+    PipelineBench bench(how);
+    bench.logical(0, false);
+    CHECK(is_sent(bench.logical(10, true)));
+    CHECK(is_held_back(bench.logical(20, true), FilterReason::rate_limit));
+    CHECK(is_sent(bench.logical(30, false)));
+    CHECK(bench.alarms() == Told{"normal", "high", "normal"});
+}

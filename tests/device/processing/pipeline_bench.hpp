@@ -1,0 +1,71 @@
+#pragma once
+
+#include "processing/channel_pipeline.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telegate::test {
+
+/// A pipeline whose readings come at times in milliseconds.
+class PipelineBench {
+  public:
+    explicit PipelineBench(const ChannelProcessing& processing) : pipeline_(processing) {}
+
+    static std::int64_t ns(std::int64_t ms) { return ms * 1'000'000; }
+
+    processing::Outcome take(std::int64_t ms, double value, Quality quality = Quality::good) {
+        return keep(pipeline_.take({value, ns(ms), quality}));
+    }
+    processing::Outcome absent(std::int64_t ms, Quality quality = Quality::bad) {
+        return keep(pipeline_.take_absent(ns(ms), quality));
+    }
+    processing::Outcome logical(std::int64_t ms, bool value) {
+        return keep(pipeline_.take_logical({value ? 1.0 : 0.0, ns(ms)}));
+    }
+    processing::Outcome text(std::int64_t ms) { return keep(pipeline_.take_text({0.0, ns(ms)})); }
+    processing::Outcome advance(std::int64_t ms) { return keep(pipeline_.advance(ns(ms))); }
+
+    /// What has gone out of some values, one every `step` ms.
+    std::vector<double> sent_of(const std::vector<double>& values, std::int64_t step_ms = 1) {
+        std::vector<double> sent;
+        for (const double value : values) {
+            const processing::Outcome outcome = take(now_ms_ += step_ms, value);
+            if (!outcome.held_back) {
+                sent.push_back(outcome.reading.value);
+            }
+        }
+        return sent;
+    }
+
+    [[nodiscard]] processing::ChannelPipeline& pipeline() { return pipeline_; }
+    [[nodiscard]] const processing::WindowResult& window() const { return pipeline_.window(); }
+    [[nodiscard]] const std::vector<std::string>& alarms() const { return alarms_; }
+
+  private:
+    processing::Outcome keep(const processing::Outcome& outcome) {
+        if (outcome.alarm_tells) {
+            const bool is_known = pipeline_.alarm().quality() != Quality::bad;
+            alarms_.emplace_back(is_known ? to_string(pipeline_.alarm().state()) : "unknown");
+        }
+        return outcome;
+    }
+
+    processing::ChannelPipeline pipeline_;
+    std::int64_t now_ms_ = 0;
+    std::vector<std::string> alarms_;  // as they were told
+};
+
+inline bool is_sent(const processing::Outcome& outcome) {
+    return !outcome.held_back.has_value();
+}
+
+inline bool is_held_back(const processing::Outcome& outcome, FilterReason reason) {
+    return outcome.held_back == reason;
+}
+
+}  // namespace telegate::test

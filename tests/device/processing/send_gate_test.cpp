@@ -1,0 +1,167 @@
+#include "pipeline_bench.hpp"
+#include "support/catch.hpp"
+
+#include <limits>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+ChannelProcessing with_deadband(double absolute, double percent = 0.0, Duration silence = 0ms) {
+    ChannelProcessing how;
+    how.deadband = absolute;
+    how.deadband_percent = percent;
+    how.silence_max = silence;
+    return how;
+}
+
+ChannelProcessing with_interval(Duration interval) {
+    ChannelProcessing how;
+    how.send_interval_min = interval;
+    return how;
+}
+
+}  // namespace
+
+TEST_CASE("a value goes out when it differs by more than the deadband from the last one that did", "[processing]") {
+    PipelineBench bench(with_deadband(1.0));
+    CHECK(bench.sent_of({5.0, 5.5, 6.0, 6.25, 5.5, 5.25, 5.0}) == std::vector{5.0, 6.25, 5.0});
+}
+
+TEST_CASE("a slow drift goes out as soon as it has left the deadband", "[processing]") {
+    PipelineBench bench(with_deadband(1.0));
+    CHECK(bench.sent_of({0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0}) == std::vector{0.0, 1.5, 3.0});
+}
+
+TEST_CASE("a deadband in percent is of the last value sent", "[processing]") {
+    PipelineBench bench(with_deadband(0.0, 10.0));
+    CHECK(bench.sent_of({100.0, 109.0, 111.0, 101.0, 99.0}) == std::vector{100.0, 111.0, 99.0});
+}
+
+TEST_CASE("around a negative value a deadband in percent is as wide", "[processing]") {
+    PipelineBench bench(with_deadband(0.0, 10.0));
+    CHECK(bench.sent_of({-100.0, -91.0, -89.0}) == std::vector{-100.0, -89.0});
+}
+
+TEST_CASE("of two deadbands the larger one holds", "[processing]") {
+    PipelineBench bench(with_deadband(1.0, 10.0));
+    CHECK(bench.sent_of({0.0, 0.9, 1.5, 100.0, 105.0, 111.0}) == std::vector{0.0, 1.5, 100.0, 111.0});
+}
+
+TEST_CASE("a value that stands still goes out when the silence has lasted long enough", "[processing]") {
+    PipelineBench bench(with_deadband(1.0, 0.0, 100ms));
+    CHECK(is_sent(bench.take(0, 5.0)));
+    CHECK(is_held_back(bench.take(50, 5.0), FilterReason::deadband));
+    CHECK(is_sent(bench.take(100, 5.0)));
+    CHECK(is_held_back(bench.take(190, 5.0), FilterReason::deadband));
+    CHECK(is_sent(bench.take(201, 5.0)));
+}
+
+TEST_CASE("a tick that comes a little early still ends the silence", "[processing]") {
+    PipelineBench bench(with_deadband(1.0, 0.0, 160ms));
+    CHECK(is_sent(bench.take(1, 5.0)));
+    CHECK(is_held_back(bench.take(150, 5.0), FilterReason::deadband));
+    CHECK(is_sent(bench.take(151, 5.0)));
+}
+
+TEST_CASE("of bad readings in a row a deadband lets the first one through", "[processing]") {
+    PipelineBench bench(with_deadband(1.0, 0.0, 100ms));
+    CHECK(is_sent(bench.take(0, 5.0)));
+    CHECK(is_sent(bench.absent(1)));
+    CHECK(is_held_back(bench.absent(2), FilterReason::deadband));
+    CHECK(is_sent(bench.absent(101)));
+}
+
+TEST_CASE("after a bad reading the first good one goes out, though its value is the old one", "[processing]") {
+    auto how = with_deadband(1.0);
+    how.send_interval_min = 1'000ms;
+    PipelineBench bench(how);
+    CHECK(is_sent(bench.take(0, 5.0)));
+    CHECK(is_sent(bench.absent(1)));
+    CHECK(is_sent(bench.take(2, 5.0)));
+    CHECK(is_held_back(bench.take(3, 5.0), FilterReason::deadband));
+}
+
+TEST_CASE("every change of quality goes out", "[processing]") {
+    PipelineBench bench(with_deadband(100.0));
+    CHECK(is_sent(bench.take(0, 5.0)));
+    CHECK(is_sent(bench.take(1, 5.0, Quality::uncertain)));
+    CHECK(is_held_back(bench.take(2, 5.0, Quality::uncertain), FilterReason::deadband));
+    CHECK(is_sent(bench.absent(3, Quality::stale)));
+    CHECK(is_sent(bench.absent(4, Quality::bad)));
+    CHECK(is_sent(bench.take(5, 5.0)));
+}
+
+TEST_CASE("a rate limit lets one sample through in each interval", "[processing]") {
+    PipelineBench bench(with_interval(100ms));
+    std::vector<std::int64_t> sent;
+    for (std::int64_t ms = 0; ms < 350; ms += 10) {
+        if (is_sent(bench.take(ms, static_cast<double>(ms)))) {
+            sent.push_back(ms);
+        }
+    }
+    CHECK(sent == std::vector<std::int64_t>{0, 100, 200, 300});
+}
+
+TEST_CASE("a rate limit of the device's own interval holds nothing back, though ticks jitter", "[processing]") {
+    PipelineBench bench(with_interval(100ms));
+    for (const std::int64_t ms : {3, 100, 206, 300, 401, 500, 605}) {
+        CAPTURE(ms);
+        CHECK(is_sent(bench.take(ms, 1.0)));
+    }
+}
+
+TEST_CASE("jitter does not make a rate limit send more often in the long run", "[processing]") {
+    PipelineBench bench(with_interval(100ms));
+    int sent = 0;
+    for (std::int64_t ms = 0; ms < 94'000; ms += 94) {  // each comes 6 ms early
+        sent += is_sent(bench.take(ms, 1.0)) ? 1 : 0;
+    }
+    CHECK(sent <= 941);
+}
+
+TEST_CASE("after a pause a rate limit begins anew", "[processing]") {
+    PipelineBench bench(with_interval(100ms));
+    CHECK(is_sent(bench.take(0, 1.0)));
+    CHECK(is_sent(bench.take(1'050, 1.0)));
+    CHECK(is_held_back(bench.take(1'100, 1.0), FilterReason::rate_limit));
+    CHECK(is_sent(bench.take(1'150, 1.0)));
+}
+
+TEST_CASE("a time that runs back ends the waiting", "[processing]") {
+    PipelineBench limited(with_interval(100ms));
+    CHECK(is_sent(limited.take(1'000'000, 1.0)));
+    CHECK(is_sent(limited.take(10, 1.0)));
+    CHECK(is_held_back(limited.take(60, 1.0), FilterReason::rate_limit));
+    PipelineBench silent(with_deadband(1.0, 0.0, 100ms));
+    CHECK(is_sent(silent.take(1'000'000, 1.0)));
+    CHECK(is_sent(silent.take(10, 1.0)));
+    CHECK(is_held_back(silent.take(60, 1.0), FilterReason::deadband));
+}
+
+TEST_CASE("a value that the rate limit holds back is not what the deadband compares with", "[processing]") {
+    auto how = with_deadband(1.0);
+    how.send_interval_min = 100ms;
+    PipelineBench bench(how);
+    CHECK(is_sent(bench.take(0, 0.0)));
+    CHECK(is_held_back(bench.take(10, 5.0), FilterReason::rate_limit));
+    CHECK(is_sent(bench.take(100, 5.0)));
+}
+
+TEST_CASE("texts and logical values pass a deadband and obey a rate limit", "[processing]") {
+    auto how = with_deadband(10.0);
+    how.send_interval_min = 100ms;
+    PipelineBench texts(how);
+    CHECK(is_sent(texts.text(0)));
+    CHECK(is_held_back(texts.text(50), FilterReason::rate_limit));
+    CHECK(is_sent(texts.absent(60)));
+    CHECK(is_held_back(texts.absent(70), FilterReason::rate_limit));
+    CHECK(is_sent(texts.absent(170)));
+    CHECK(is_sent(texts.text(171)));
+    PipelineBench logical(how);
+    CHECK(is_sent(logical.logical(0, true)));
+    CHECK(is_held_back(logical.logical(50, false), FilterReason::rate_limit));
+    CHECK(is_sent(logical.logical(100, true)));
+}

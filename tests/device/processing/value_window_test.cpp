@@ -1,0 +1,140 @@
+#include "pipeline_bench.hpp"
+#include "support/catch.hpp"
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+ChannelProcessing with_window(Duration length = 100ms) {
+    ChannelProcessing how;
+    how.window = length;
+    how.aggregates = {Aggregate::min, Aggregate::max, Aggregate::mean, Aggregate::last, Aggregate::count};
+    return how;
+}
+
+}  // namespace
+
+TEST_CASE("every aggregate has a word of its own", "[processing]") {
+    CHECK(to_string(Aggregate::min) == "min");
+    CHECK(to_string(Aggregate::max) == "max");
+    CHECK(to_string(Aggregate::mean) == "mean");
+    CHECK(to_string(Aggregate::last) == "last");
+    CHECK(to_string(Aggregate::count) == "count");
+}
+
+TEST_CASE("a window tells of all values from its first instant up to its end", "[processing]") {
+    PipelineBench bench(with_window());
+    for (const auto& [ms, value] : {std::pair{100, 3.0}, {130, -1.0}, {199, 4.0}}) {
+        const auto outcome = bench.take(ms, value);
+        CHECK(is_held_back(outcome, FilterReason::window));
+        CHECK_FALSE(outcome.window_closed);
+    }
+    CHECK(bench.take(200, 100.0).window_closed);
+    CHECK(bench.window().min == -1.0);
+    CHECK(bench.window().max == 4.0);
+    CHECK(bench.window().mean == Approx(2.0));
+    CHECK(bench.window().last == 4.0);
+    CHECK(bench.window().values == 3);
+    CHECK(bench.window().quality == Quality::good);
+    CHECK(bench.window().end_ns == PipelineBench::ns(200));
+}
+
+TEST_CASE("a window closes when time has passed without a reading", "[processing]") {
+    PipelineBench bench(with_window());
+    CHECK(bench.pipeline().due_ns() == std::numeric_limits<std::int64_t>::max());
+    bench.take(130, 1.0);
+    CHECK(bench.pipeline().due_ns() == PipelineBench::ns(200));
+    CHECK_FALSE(bench.advance(199).window_closed);
+    CHECK(bench.advance(730).window_closed);
+    CHECK(bench.window().end_ns == PipelineBench::ns(200));
+    CHECK_FALSE(bench.advance(900).window_closed);
+}
+
+TEST_CASE("windows in which nothing came do not come about", "[processing]") {
+    PipelineBench bench(with_window());
+    bench.take(10, 1.0);
+    CHECK(bench.take(950, 2.0).window_closed);
+    CHECK(bench.take(1'000, 3.0).window_closed);
+    CHECK(bench.window().end_ns == PipelineBench::ns(1'000));
+    CHECK(bench.window().last == 2.0);
+}
+
+TEST_CASE("a window is as good as what came in it", "[processing]") {
+    PipelineBench bench(with_window());
+    SECTION("an uncertain value makes it uncertain") {
+        bench.take(0, 1.0);
+        bench.take(1, 2.0, Quality::uncertain);
+        bench.advance(100);
+        CHECK(bench.window().quality == Quality::uncertain);
+        CHECK(bench.window().values == 2);
+    }
+    SECTION("a reading without a value makes it uncertain and does not count") {
+        bench.take(0, 1.0);
+        bench.absent(1);
+        bench.advance(100);
+        CHECK(bench.window().quality == Quality::uncertain);
+        CHECK(bench.window().values == 1);
+    }
+    SECTION("nothing but readings without a value make it bad") {
+        bench.absent(0);
+        bench.advance(100);
+        CHECK(bench.window().quality == Quality::bad);
+        CHECK(bench.window().values == 0);
+    }
+    SECTION("the next one is on its own") {
+        bench.absent(0);
+        bench.take(100, 1.0);
+        bench.advance(200);
+        CHECK(bench.window().quality == Quality::good);
+    }
+}
+
+TEST_CASE("with window_raw the values go out as well", "[processing]") {
+    auto how = with_window();
+    how.window_raw = true;
+    PipelineBench bench(how);
+    CHECK(bench.sent_of({1.0, 2.0}) == std::vector{1.0, 2.0});
+    bench.advance(100);
+    CHECK(bench.window().values == 2);
+}
+
+TEST_CASE("a reading that comes late is counted in the window that is open", "[processing]") {
+    PipelineBench bench(with_window());
+    bench.take(110, 1.0);
+    CHECK(bench.advance(200).window_closed);
+    CHECK_FALSE(bench.take(190, 2.0).window_closed);
+    CHECK_FALSE(bench.take(210, 3.0).window_closed);
+    CHECK(bench.take(300, 4.0).window_closed);
+    CHECK(bench.window().end_ns == PipelineBench::ns(300));
+    CHECK(bench.window().values == 2);
+}
+
+TEST_CASE("windows begin anew when time runs back", "[processing]") {
+    PipelineBench bench(with_window());
+    bench.take(100'010, 1.0);
+    CHECK(bench.take(110, 2.0).window_closed);
+    CHECK(bench.advance(200).window_closed);
+    CHECK(bench.window().end_ns == PipelineBench::ns(200));
+    CHECK(bench.window().last == 2.0);
+}
+
+TEST_CASE("a window closes also at a reading that is held back before it", "[processing]") {
+    auto how = with_window();
+    how.deadband = 10.0;
+    PipelineBench bench(how);
+    bench.take(0, 1.0);
+    const auto outcome = bench.take(100, 1.0);
+    CHECK(is_held_back(outcome, FilterReason::deadband));
+    CHECK(outcome.window_closed);
+    CHECK_FALSE(bench.advance(200).window_closed);
+}
+
+TEST_CASE("texts and logical values have no windows", "[processing]") {
+    PipelineBench bench(with_window());
+    CHECK(is_sent(bench.text(0)));
+    CHECK(is_sent(bench.absent(1)));
+    CHECK(is_sent(bench.logical(2, true)));
+    CHECK_FALSE(bench.advance(1'000).window_closed);
+}

@@ -1,0 +1,217 @@
+#include "device/recording/recording_reader.hpp"
+
+#include "device/recording/made_recording.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+
+using namespace telegate;
+using namespace telegate::recording;
+using namespace telegate::test;
+
+namespace {
+
+std::size_t whole_records(const std::vector<std::uint64_t>& ends, std::size_t bytes) {
+    return static_cast<std::size_t>(std::count_if(ends.begin(), ends.end(), [&](auto end) { return end <= bytes; }));
+}
+
+std::vector<std::byte> copy_of(Bytes bytes) {
+    return {bytes.begin(), bytes.end()};
+}
+
+class BrokenSource final : public RecordingSource {
+  public:
+    std::ptrdiff_t read_at(std::uint64_t, std::span<std::byte>) noexcept override { return -EIO; }
+};
+
+/// Bytes, then as many zeros, then other bytes; counts what is read.
+class SourceWithHole final : public RecordingSource {
+  public:
+    SourceWithHole(Bytes before, std::uint64_t hole_bytes, Bytes after)
+        : before_(before), after_at_(before.size() + hole_bytes), after_(after) {}
+
+    std::ptrdiff_t read_at(std::uint64_t offset, std::span<std::byte> into) noexcept override {
+        const std::uint64_t end = after_at_ + after_.size();
+        const std::size_t count = std::min<std::uint64_t>(into.size(), end - std::min(offset, end));
+        std::fill_n(into.begin(), count, std::byte{0});
+        copy(before_, 0, offset, into.first(count));
+        copy(after_, after_at_, offset, into.first(count));
+        read_bytes += count;
+        return static_cast<std::ptrdiff_t>(count);
+    }
+
+    std::uint64_t read_bytes = 0;
+
+  private:
+    static void copy(Bytes from, std::uint64_t at, std::uint64_t offset, std::span<std::byte> into) noexcept {
+        const std::uint64_t begin = std::max(at, offset);
+        const std::uint64_t end = std::min(at + from.size(), offset + into.size());
+        if (begin < end) {
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin - at), end - begin,
+                        into.begin() + static_cast<std::ptrdiff_t>(begin - offset));
+        }
+    }
+
+    const Bytes before_;
+    const std::uint64_t after_at_;
+    const Bytes after_;
+};
+
+}  // namespace
+
+TEST_CASE("a recording that is torn anywhere has every whole record, and no other", "[device][recording]") {
+    const MadeRecording made;
+    const ReadRecording all = read_recording(made.bytes());
+    for (std::size_t bytes = file_header_bytes; bytes <= made.bytes().size(); ++bytes) {
+        CAPTURE(bytes);
+        const ReadRecording read = read_recording(made.bytes().first(bytes));
+        const std::size_t whole = whole_records(all.ends, bytes);
+        CHECK(read.faults.empty());
+        CHECK(read.ends.size() == whole);
+        CHECK(read.next_number == whole);
+        CHECK(read.torn_bytes == bytes - (whole == 0 ? file_header_bytes : all.ends[whole - 1]));
+    }
+}
+
+TEST_CASE("a file that is shorter than its head is no recording", "[device][recording]") {
+    const MadeRecording made;
+    for (std::size_t bytes = 0; bytes < file_header_bytes; ++bytes) {
+        CHECK(read_recording(made.bytes().first(bytes)).faults ==
+              std::vector<std::string>{"offset 0: is no recording"});
+    }
+}
+
+TEST_CASE("a flipped bit costs the record that has it, and is told", "[device][recording]") {
+    const MadeRecording made;
+    const ReadRecording all = read_recording(made.bytes());
+    for (std::size_t bit = file_header_bytes * 8; bit < made.bytes().size() * 8; ++bit) {
+        CAPTURE(bit);
+        auto bytes = copy_of(made.bytes());
+        bytes[bit / 8] ^= std::byte{static_cast<unsigned char>(1U << bit % 8)};
+        const ReadRecording read = read_recording(bytes);
+        const bool is_last = bit / 8 >= all.ends[MadeRecording::records - 2];
+        CHECK(read.ends.size() == MadeRecording::records - 1);
+        CHECK(read.faults.size() == (is_last ? 0 : 1));
+        CHECK(read.torn_bytes + read.damaged_bytes > 0);
+    }
+}
+
+TEST_CASE("a damage is told with its place", "[device][recording]") {
+    const MadeRecording made;
+    const ReadRecording all = read_recording(made.bytes());
+    auto bytes = copy_of(made.bytes());
+    bytes[all.ends[2] + 20] ^= std::byte{1};
+    CHECK(read_recording(bytes).faults ==
+          std::vector<std::string>{"offset " + std::to_string(all.ends[2]) + ": the checksum of a record is wrong"});
+}
+
+TEST_CASE("records that have been cut out of the middle are missed", "[device][recording]") {
+    const MadeRecording made;
+    const ReadRecording all = read_recording(made.bytes());
+    auto bytes = copy_of(made.bytes());
+    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(all.ends[2]),
+                bytes.begin() + static_cast<std::ptrdiff_t>(all.ends[3]));
+    const ReadRecording read = read_recording(bytes);
+    CHECK(read.faults == std::vector<std::string>{"offset " + std::to_string(all.ends[2]) + ": records are missing"});
+    CHECK(read.ends.size() == MadeRecording::records - 1);
+}
+
+TEST_CASE("a file of another kind or version is refused", "[device][recording]") {
+    auto bytes = copy_of(MadeRecording().bytes());
+    SECTION("another kind") {
+        bytes[0] = std::byte{'X'};
+        CHECK(read_recording(bytes).faults.at(0) == "offset 0: is no recording");
+    }
+    SECTION("another version that has no checksum of its own") {
+        bytes[8] = std::byte{2};
+        CHECK(read_recording(bytes).faults.at(0) == "offset 0: is a recording whose head is damaged");
+    }
+}
+
+TEST_CASE("an error of the disk is told in the system's words", "[device][recording]") {
+    BrokenSource source;
+    CHECK(ReadRecording(source).faults.at(0) == "offset 0: Input/output error");
+}
+
+TEST_CASE("a search behind a damage ends, whatever there is", "[device][recording]") {
+    // Every eight bytes seem to begin a record of 64 KiB.
+    std::vector<std::byte> bytes = copy_of(MadeRecording().bytes());
+    const std::size_t before = bytes.size();
+    bytes.resize(before + 4'000'000);
+    for (std::size_t at = before; at + 8 <= bytes.size(); at += 8) {
+        bytes[at + 6] = std::byte{1};
+    }
+    const ReadRecording read = read_recording(bytes);
+    CHECK(read.ends.size() == MadeRecording::records);
+    CHECK(read.torn_bytes == bytes.size() - before);
+}
+
+TEST_CASE("a search takes a limited part of the file at a time", "[device][recording]") {
+    using Step = RecordingReader::Step;
+    constexpr std::uint64_t hole_bytes = 5 * RecordingReader::search_step_bytes;
+    const MadeRecording made;
+    SourceWithHole source(made.bytes(), hole_bytes, {});
+    RecordingReader reader(source);
+    std::size_t searching = 0;
+    for (Step step = Step::record; step != Step::end;) {
+        const std::uint64_t before = source.read_bytes;
+        step = reader.next();
+        searching += step == Step::searching ? 1 : 0;
+        CHECK(source.read_bytes - before <= RecordingReader::search_step_bytes + 2 * RecordingReader::buffer_bytes);
+    }
+    CHECK(searching >= 4);
+    CHECK(reader.torn_bytes() == hole_bytes);
+    CHECK(reader.offset() == made.bytes().size());
+    CHECK(find_append_point(source, made.bytes().size() + hole_bytes).offset == made.bytes().size());
+}
+
+TEST_CASE("a record far behind a damage is found", "[device][recording]") {
+    constexpr std::uint64_t hole_bytes = 2 * RecordingReader::search_step_bytes;
+    const MadeRecording made;
+    const ReadRecording all = read_recording(made.bytes());
+    const std::uint64_t cut = all.ends[2];
+    SourceWithHole source(made.bytes().first(cut), hole_bytes, made.bytes().subspan(cut));
+    const ReadRecording read(source);
+    CHECK(read.searching > 0);
+    CHECK(read.faults.size() == 1);
+    CHECK(read.ends.size() == MadeRecording::records);
+    CHECK(read.damaged_bytes == hole_bytes);
+    CHECK(read.torn_bytes == 0);
+}
+
+TEST_CASE("a recording that ended in order is gone on with where it ends", "[device][recording]") {
+    const MadeRecording made;
+    BytesSource source(made.bytes());
+    const AppendPoint point = find_append_point(source, made.bytes().size());
+    CHECK(point.fault.empty());
+    CHECK(point.offset == made.bytes().size());
+    CHECK(point.next_number == MadeRecording::records);
+}
+
+TEST_CASE("a torn recording is gone on with behind its last whole record", "[device][recording]") {
+    const MadeRecording made;
+    const ReadRecording all = read_recording(made.bytes());
+    for (std::size_t bytes = 0; bytes < made.bytes().size(); ++bytes) {
+        CAPTURE(bytes);
+        BytesSource source(made.bytes().first(bytes));
+        const AppendPoint point = find_append_point(source, bytes);
+        const std::size_t whole = whole_records(all.ends, bytes);
+        CHECK(point.fault.empty());
+        CHECK(point.next_number == whole);
+        CHECK(point.offset == (whole > 0 ? all.ends[whole - 1] : bytes < file_header_bytes ? 0 : file_header_bytes));
+    }
+}
+
+TEST_CASE("a file that is no recording, or damaged, is not gone on with", "[device][recording]") {
+    auto bytes = copy_of(MadeRecording().bytes());
+    SECTION("short text") {
+        BytesSource source(as_bytes("TGA\n"));
+        CHECK(find_append_point(source, 4).fault == "is no recording");
+    }
+    SECTION("damage") {
+        bytes[100] ^= std::byte{1};
+        bytes.pop_back();  // no end in order
+        BytesSource source(bytes);
+        CHECK(find_append_point(source, bytes.size()).fault.find("checksum") != std::string::npos);
+    }
+}

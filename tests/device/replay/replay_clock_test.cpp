@@ -1,0 +1,88 @@
+#include "replay/replay_clock.hpp"
+
+#include "support/catch.hpp"
+#include "support/manual_clock.hpp"
+
+#include <cstdint>
+#include <limits>
+
+using namespace telegate;
+using namespace telegate::replay;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+
+struct Played {
+    explicit Played(double speed) : clock(speed) {}
+    Duration after(std::int64_t recorded_ns, std::uint64_t recorder = 1) {
+        return clock.due(recorded_ns, recorder, manual) - begin;
+    }
+    test::ManualClock manual;
+    const MonoTime begin = manual.mono_now();
+    ReplayClock clock;
+};
+
+}  // namespace
+
+TEST_CASE("moments are due as far apart as they were, divided by the speed", "[device][replay]") {
+    const auto [speed, expected] = GENERATE(table<double, std::int64_t>({{1, 300}, {10, 30}, {0.5, 600}, {1'000, 0}}));
+    Played played(speed);
+    CHECK(played.after(700 * ms) == 0ms);
+    const Duration due = played.after(1'000 * ms);
+    CHECK(due / 1ms == expected);
+    CHECK(played.after(1'000 * ms) == due);  // however often it is asked for
+}
+
+TEST_CASE("what was captured before the sample in front of it is due with that one", "[device][replay]") {
+    Played played(1);
+    CHECK(played.after(5'000 * ms) == 0ms);
+    CHECK(played.after(5'200 * ms) == 200ms);
+    CHECK(played.after(1'000 * ms) == 200ms);
+    CHECK(played.after(5'300 * ms) == 300ms);
+}
+
+TEST_CASE("another recorder begins at once", "[device][replay]") {
+    Played played(1);
+    CHECK(played.after(5'000 * ms) == 0ms);
+    played.manual.advance(100ms);
+    CHECK(played.after(7 * ms, 2) == 100ms);
+    CHECK(played.after(17 * ms, 2) == 110ms);
+}
+
+TEST_CASE("a recording begins again after the time between its last two moments", "[device][replay]") {
+    Played played(2);
+    CHECK(played.after(0) == 0ms);
+    CHECK(played.after(100 * ms) == 50ms);
+    CHECK(played.after(300 * ms) == 150ms);
+    played.clock.begin_again();
+    CHECK(played.after(0, 2) == 250ms);
+    CHECK(played.after(100 * ms, 2) == 300ms);
+}
+
+TEST_CASE("a recording of one moment begins again each second", "[device][replay]") {
+    Played played(1);
+    CHECK(played.after(0) == 0ms);
+    played.clock.begin_again();
+    CHECK(played.after(0, 2) == 1s);
+}
+
+TEST_CASE("after a stop it goes on from there, without a burst", "[device][replay]") {
+    Played played(1);
+    CHECK(played.after(0) == 0ms);
+    played.manual.advance(60s);
+    CHECK(played.after(100 * ms) == 60s);
+    CHECK(played.after(200 * ms) == 60s + 100ms);
+}
+
+TEST_CASE("no recorded time is too far", "[device][replay]") {
+    Played played(0.001);
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    CHECK(played.after(least) == 0ms);
+    CHECK(played.after(most) > 24h * 365);
+    played.clock.begin_again();
+    CHECK(played.after(least, 2) > 24h * 365);
+    CHECK(played.after(most, 2) > 24h * 365);
+}

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace telegate::test {
+
+/// A device at the other end of a tty. The tty is there as long as it is.
+class Pty {
+  public:
+    Pty() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)) {
+        if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0 || ::ptsname(master_) == nullptr) {
+            throw std::runtime_error("no pseudo terminal");
+        }
+        path_ = ::ptsname(master_);
+    }
+    ~Pty() { ::close(master_); }
+    Pty(const Pty&) = delete;
+    Pty& operator=(const Pty&) = delete;
+
+    /// All of it reaches the reader's side as soon as that has been set to raw bytes.
+    void say(std::string_view bytes) const {
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(master_, bytes.data(), bytes.size());
+            if (written < 0) {
+                throw std::runtime_error("the terminal takes no more");
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+    }
+    /// The mode of both sides.
+    [[nodiscard]] termios mode() const {
+        termios mode{};
+        if (::tcgetattr(master_, &mode) != 0) {
+            throw std::runtime_error("tcgetattr");
+        }
+        return mode;
+    }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    /// Makes `link` lead to it, as udev does in /dev/serial/by-id.
+    void link_from(const std::string& link) const {
+        std::filesystem::remove(link);
+        std::filesystem::create_symlink(path_, link);
+    }
+
+  private:
+    const int master_;
+    std::string path_;
+};
+
+}  // namespace telegate::test

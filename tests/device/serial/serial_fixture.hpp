@@ -1,0 +1,79 @@
+#pragma once
+
+#include "device/driver_bench.hpp"
+#include "device/serial_driver.hpp"
+#include "pty.hpp"
+#include "support/eventually.hpp"
+
+#include <chrono>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace telegate::test {
+
+inline SerialDriverOptions serial_options(std::string path, std::variant<LineFormat, FrameFormat> format = {}) {
+    SerialDriverOptions options;
+    options.port.path = std::move(path);
+    options.format = std::move(format);
+    options.skip_first_line = false;
+    return options;
+}
+
+/// A serial driver, and what it has told since last asked.
+class SerialFixture {
+  public:
+    explicit SerialFixture(const SerialDriverOptions& options) : bench(make_serial_driver(options)) {}
+
+    DriverBench bench;
+
+    /// One read, whose samples are kept.
+    ReadResult::Status read() {
+        const ReadResult::Status status = bench.read().status;
+        for (const TelemetrySample& sample : bench.samples()) {
+            told_ += (told_.empty() ? "" : " ") + bench.name_of(sample) + '=' + value_text(sample);
+        }
+        return status;
+    }
+    /// Opens the port without a wait for what comes.
+    ReadResult::Status open() {
+        bench.cancel.set();
+        const ReadResult::Status status = read();
+        bench.cancel.clear();
+        return status;
+    }
+    bool reads_until(ReadResult::Status status) {
+        return eventually([&] { return read() == status; });
+    }
+    /// Reads until that was told. It is forgotten.
+    bool tells(std::string_view text) {
+        const bool was_told = eventually(
+            [&] { return told_.find(text) != std::string::npos || (read(), told_.find(text) != std::string::npos); });
+        UNSCOPED_INFO("told: " << told_ << ", what: " << bench.what);
+        last_told_ = std::exchange(told_, {});
+        return was_told;
+    }
+    /// What tells() has looked at.
+    [[nodiscard]] const std::string& last_told() const noexcept { return last_told_; }
+
+  private:
+    static std::string value_text(const TelemetrySample& sample) {
+        std::ostringstream out;
+        switch (sample.type) {
+            case ValueType::real: out << sample.value.real; break;
+            case ValueType::integer: out << sample.value.integer; break;
+            case ValueType::boolean: out << (sample.value.boolean ? "true" : "false"); break;
+            case ValueType::text: out << std::string_view(sample.value.text, sample.text_bytes); break;
+            default: out << '-'; break;
+        }
+        return out.str();
+    }
+
+    std::string told_;
+    std::string last_told_;
+};
+
+}  // namespace telegate::test

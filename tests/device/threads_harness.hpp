@@ -1,0 +1,139 @@
+#pragma once
+
+#include "device/sampling_threads.hpp"
+#include "sampler_harness.hpp"
+#include "support/eventually.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+inline constexpr auto long_time = std::chrono::seconds(60);  // no test takes it: each wait ends by what the test does
+
+/// What a WaitingDriver does and has done. Lives in the test, longer than the driver.
+struct Bus {
+    std::atomic<bool> hangs{false};
+    std::atomic<bool> heeds_cancel{true};
+    std::atomic<const char*> fails_with{nullptr};
+    bool streams = false;
+    bool waits_for_room = false;
+    int samples = 1;  // of each read
+    std::atomic<int> reads{0};
+    std::atomic<int> reading{0};    // read() is in progress
+    std::atomic<int> drivers{0};    // that there are
+    std::array<char, 16> thread{};  // written before the first read is counted
+};
+
+/// A device that may hang: read() waits until it does not, or the cancel signal comes.
+class WaitingDriver final : public Driver {
+  public:
+    explicit WaitingDriver(Bus& bus) : bus_(bus) { ++bus_.drivers; }
+    ~WaitingDriver() override { --bus_.drivers; }
+
+    DriverTraits traits() const noexcept override {
+        return {.own_thread = true, .streams = bus_.streams, .waits_for_room = bus_.waits_for_room};
+    }
+    void cancel_with(const CancelSignal& signal) noexcept override { signal_ = &signal; }
+    void open(SampleBatch& batch) override { channel_ = batch.add_channel("a", ""); }
+    ReadResult read(SampleBatch& batch, MonoTime) noexcept override {
+        if (bus_.reads == 0) {
+            ::pthread_getname_np(::pthread_self(), bus_.thread.data(), bus_.thread.size());
+        }
+        ++bus_.reading;
+        const ReadResult result = wait(batch);
+        --bus_.reading;
+        ++bus_.reads;
+        return result;
+    }
+    void reset() noexcept override {}
+
+  private:
+    ReadResult wait(SampleBatch& batch) noexcept {
+        while (bus_.hangs || bus_.streams) {
+            pollfd cancelled{signal_->descriptor(), POLLIN, 0};
+            const int found = ::poll(&cancelled, 1, 5);
+            if (found > 0 && bus_.heeds_cancel) {
+                return {ReadResult::Status::interrupted};
+            }
+            if (bus_.streams && !bus_.hangs) {
+                break;
+            }
+        }
+        if (const char* const what = bus_.fails_with) {
+            return {ReadResult::Status::failed, what};
+        }
+        batch.stamp_now();
+        for (int i = 0; i < bus_.samples; ++i) {
+            batch.add(channel_, std::int64_t{bus_.reads + 1});
+        }
+        return {};
+    }
+
+    Bus& bus_;
+    const CancelSignal* signal_ = nullptr;
+    SampleBatch::Channel channel_{};
+};
+
+/// Threads on the real clock.
+struct ThreadsHarness {
+    ~ThreadsHarness() {
+        for (Bus& bus : buses) {
+            bus.hangs = false;
+        }
+        held = false;
+        threads.stop();
+    }
+
+    DeviceId add(Bus& bus, std::string name = "bus", Duration interval = std::chrono::milliseconds(1)) {
+        return sampler.add(device_options(std::move(name), interval), std::make_unique<WaitingDriver>(bus));
+    }
+    bool is_read(const Bus& bus, int times) {
+        return eventually([&] { return bus.reads >= times; });
+    }
+    bool change(DeviceChange change) { return threads.run_change(sampler.prepare(std::move(change)), long_time); }
+    bool set(Bus& bus, std::string name = "bus", Duration interval = std::chrono::milliseconds(1)) {
+        DeviceChange change;
+        change.set.push_back({device_options(std::move(name), interval), std::make_unique<WaitingDriver>(bus)});
+        return this->change(std::move(change));
+    }
+    bool remove(std::string name = "bus") {
+        DeviceChange change;
+        change.removed.push_back(std::move(name));
+        return this->change(std::move(change));
+    }
+    DeviceStatus status(DeviceId device) const { return sampler.status(device); }
+
+    /// Every number of the channel from 1 on, once and in order.
+    bool numbers_are_whole() {
+        std::vector<TelemetrySample> samples(queue.capacity());
+        samples.resize(queue.pop(samples));
+        std::uint64_t last = 0;
+        for (const TelemetrySample& sample : samples) {
+            if (sample.seq != ++last) {
+                return false;
+            }
+        }
+        return last > 0;
+    }
+
+    std::array<Bus, 3> buses;
+    std::array<Script, 2> scripts;
+    std::atomic<bool> held{false};  // what a script may wait for
+    SystemClock clock;
+    ChannelTable channels;
+    Ledger ledger{4, channels};
+    Waker waker;
+    BoundedQueue<TelemetrySample> queue{1'000'000, OverflowPolicy::drop_oldest, Producers::one};
+    Sampler sampler{clock, channels, queue, ledger, waker};
+    SamplingThreads threads{sampler, clock};
+};
+
+}  // namespace telegate::test

@@ -1,0 +1,212 @@
+#include "udp_fixture.hpp"
+
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+UdpDriverOptions with(DatagramFormat format) {
+    UdpDriverOptions options;
+    options.format = format;
+    return options;
+}
+
+UdpDriverOptions with_time(DatagramFormat format) {
+    UdpDriverOptions options = with(format);
+    options.rules.use_time = true;
+    options.rules.time_member = "at";
+    options.rules.name_member = "name";
+    return options;
+}
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+}  // namespace
+
+TEST_CASE("a counter beyond what a whole number holds goes on as a real one", "[device][udp]") {
+    UdpFixture udp;
+    std::string datagram;
+    for (int line = 0; line < 40; ++line) {
+        datagram += "much:9007199254740992|c\n";
+    }
+    for (int round = 0; round < 30; ++round) {
+        udp.sender->send(datagram);
+        REQUIRE(udp.reads_until("much", static_cast<std::size_t>(round) + 1));
+    }
+    CHECK(udp.last_of("much").type == ValueType::real);
+    CHECK(udp.last_of("much").value.real == 1'200.0 * 0x1p53);
+}
+
+TEST_CASE("a counter is a running total of what its lines say, rates taken into account", "[device][udp]") {
+    UdpFixture udp;
+    udp.sender->send("hits:1|c\nhits:2|c|@0.5\nhits:-1|c");
+    REQUIRE(udp.reads_until("hits"));
+    CHECK(udp.last_of("hits").type == ValueType::integer);
+    CHECK(udp.last_of("hits").value.integer == 4);
+    CHECK(udp.samples_of("hits").size() == 1);  // one sample for what came together
+    udp.sender->send("hits:0.5|c");
+    REQUIRE(udp.reads_until("hits", 2));
+    CHECK(udp.last_of("hits").type == ValueType::real);
+    CHECK(udp.last_of("hits").value.real == 4.5);
+}
+
+TEST_CASE("a gauge is a value, and with a sign a change of it", "[device][udp]") {
+    UdpFixture udp;
+    udp.sender->send("level:10|g\nlevel:+2.5|g\nlevel:-20|g\nother:-3|g");
+    REQUIRE(udp.reads_until("other"));
+    const auto samples = udp.samples_of("level");
+    REQUIRE(samples.size() == 3);
+    CHECK(samples[0].value.real == 10);
+    CHECK(samples[1].value.real == 12.5);
+    CHECK(samples[2].value.real == -7.5);
+    CHECK(udp.last_of("other").value.real == -3);
+}
+
+TEST_CASE("timings are in ms, distributions in nothing", "[device][udp]") {
+    UdpFixture udp;
+    udp.sender->send("t:3.5:4|ms\nd:7|h");
+    REQUIRE(udp.reads_until("d"));
+    CHECK(udp.samples_of("t").size() == 2);
+    CHECK(udp.bench->channels().at(udp.last_of("t").channel).unit == "ms");
+    CHECK(udp.bench->channels().at(udp.last_of("d").channel).unit.empty());
+}
+
+TEST_CASE("tags are part of the name, in order", "[device][udp]") {
+    UdpFixture udp;
+    udp.sender->send("Req Count:1|c|#zone:b,env:prod,fast\nReq Count:1|c|#fast,env:prod,zone:b");
+    REQUIRE(udp.reads_until("req_count.env_prod.fast.zone_b"));
+    CHECK(udp.count_of("req_count.env_prod.fast.zone_b") == 2);
+}
+
+TEST_CASE("metrics whose names would be equal are told from each other", "[device][udp]") {
+    UdpFixture udp;
+    udp.sender->send("x:1|g\nX:2|g\nx:3|c\nlines.refused:4|g\nend:0|g");
+    REQUIRE(udp.reads_until("end"));
+    CHECK(udp.samples_of("x").size() == 1);
+    CHECK(udp.count_of("lines.refused") == 0);
+    std::size_t with_digits = 0;
+    for (const TelemetrySample& sample : udp.all) {
+        const std::string& name = udp.bench->name_of(sample);
+        with_digits += name.starts_with("x_") || name.starts_with("lines.refused_") ? 1U : 0U;
+    }
+    CHECK(with_digits == 3);
+}
+
+TEST_CASE("names too long for a channel stay apart", "[device][udp]") {
+    UdpFixture udp;
+    const std::string stem(100, 'a');
+    udp.sender->send(stem + "1:1|g\n" + stem + "2:2|g\nend:0|g");
+    REQUIRE(udp.reads_until("end"));
+    CHECK(udp.bench->batch().channels() == 4 + 3);
+    udp.sender->send(std::string(600, 'a') + ":1|g\nend:1|g");
+    REQUIRE(udp.reads_until("end", 2));
+    CHECK(udp.count_of("fields.refused") == 1);
+}
+
+TEST_CASE("a line of Influx gives a channel for each field", "[device][udp]") {
+    UdpFixture udp(with(DatagramFormat::influx));
+    udp.sender->send("# a comment\ncpu,host=Web\\ 1,cpu=cpu0 usage=12.5,n=3i,up=t,mode=\"idle\"\n\nmem free=7i");
+    REQUIRE(udp.reads_until("mem.free"));
+    CHECK(udp.last_of("cpu.cpu0.web_1.usage").value.real == 12.5);
+    CHECK(udp.last_of("cpu.cpu0.web_1.n").value.integer == 3);
+    CHECK(udp.last_of("cpu.cpu0.web_1.up").value.boolean);
+    CHECK(udp.last_of("cpu.cpu0.web_1.mode").text() == "idle");
+    CHECK(udp.count_of("lines.refused") == 0);
+}
+
+TEST_CASE("a time that a line of Influx gives is used where that is asked for", "[device][udp]") {
+    UdpFixture udp(with_time(DatagramFormat::influx));
+    udp.sender->send("m a=1 1700000000000000000\nm b=1 1700000000\nm old=1 5\nm far=1 99999999999\nm c=1");
+    REQUIRE(udp.reads_until("m.c"));
+    CHECK(udp.last_of("m.a").time_utc_ns == 1'700'000'000 * second_ns);
+    CHECK(udp.last_of("m.b").time_utc_ns == 1'700'000'000 * second_ns);
+    CHECK(udp.last_of("m.c").time_utc_ns > 1'700'000'000 * second_ns);
+    CHECK_FALSE(udp.has("m.old"));
+    CHECK_FALSE(udp.has("m.far"));
+    CHECK(udp.count_of("lines.refused") == 2);
+}
+
+TEST_CASE("a line of JSON is flattened", "[device][udp]") {
+    UdpFixture udp(with(DatagramFormat::json));
+    udp.sender->send(R"({"a":1,"b":{"c":true,"d":[1.5,{"e":"x\u00e9"},null]},"f":-2e1})");
+    REQUIRE(udp.reads_until("f"));
+    CHECK(udp.last_of("a").value.integer == 1);
+    CHECK(udp.last_of("b.c").value.boolean);
+    CHECK(udp.last_of("b.d.0").value.real == 1.5);
+    CHECK(udp.last_of("b.d.1.e").text() == "x\xC3\xA9");
+    CHECK(udp.last_of("b.d.2").quality == Quality::bad);
+    CHECK(udp.last_of("f").value.real == -20);
+}
+
+TEST_CASE("members of JSON give the time and the name", "[device][udp]") {
+    UdpFixture udp(with_time(DatagramFormat::json));
+    udp.sender->send(
+        "{\"v\":1,\"at\":\"2023-11-14T22:13:20Z\",\"name\":\"Boiler\"}\n{\"at\":1700000000.5,\"w\":{\"at\":2}}\n"
+        "{\"at\":\"today\",\"x\":1}\n{\"name\":3,\"x\":1}\n{\"at\":null,\"x\":1}");
+    REQUIRE(udp.reads_until("w.at"));
+    CHECK(udp.last_of("boiler.v").time_utc_ns == 1'700'000'000 * second_ns);
+    CHECK(udp.last_of("w.at").time_utc_ns == 1'700'000'000 * second_ns + second_ns / 2);
+    CHECK_FALSE(udp.has("x"));
+    CHECK_FALSE(udp.has("at"));
+    CHECK(udp.count_of("lines.refused") == 3);
+}
+
+TEST_CASE("text of JSON that is too long is cut and flagged", "[device][udp]") {
+    UdpFixture udp(with(DatagramFormat::json));
+    udp.sender->send("{\"t\":\"" + std::string(32, 'x') + "\",\"u\":\"" + std::string(33, 'x') + "\"}");
+    REQUIRE(udp.reads_until("u"));
+    CHECK(udp.last_of("t").flags == 0);
+    CHECK(udp.last_of("u").flags == sample_flag::text_truncated);
+    CHECK(udp.last_of("u").text() == std::string(32, 'x'));
+}
+
+TEST_CASE("bad lines are counted and the good ones of the same datagram taken", "[device][udp]") {
+    const auto [format, text] = GENERATE(table<DatagramFormat, std::string>(
+        {{DatagramFormat::statsd, "nonsense\nok:1|g\r\nset:5|s\n"},
+         {DatagramFormat::influx, "nonsense\nok a=1 x\nok a=1,b=\nm ok=1\r\n"},
+         {DatagramFormat::json, "nonsense\n{\"lost\":1,\"ok\":}\n7\n{\"ok\":1}\r\n"}}));
+    UdpFixture udp(with(format));
+    const std::string good = format == DatagramFormat::influx ? "m.ok" : "ok";
+    udp.sender->send(text);
+    REQUIRE(udp.reads_until(good));
+    CHECK(udp.count_of("lines.refused") == (format == DatagramFormat::statsd ? 2 : 3));
+    CHECK_FALSE(udp.has("lost"));
+    CHECK_FALSE(udp.has("ok.a"));
+}
+
+TEST_CASE("packets of a stock StatsD client are understood", "[device][udp]") {
+    // Recorded from python3-statsd 4.0.1: incr, incr with a rate, decr, gauge, gauge with delta, timing, and a
+    // pipeline.
+    UdpFixture udp;
+    for (const char* const packet :
+         {"app.hits:1|c", "app.hits:2|c|@0.5", "app.hits:-1|c", "app.depth:12|g", "app.depth:+3|g",
+          "app.took:320.000000|ms", "app.took:1.500000|ms\napp.hits:5|c\napp.depth:0|g\napp.depth:-7|g",
+          "app.users:bob|s"}) {
+        udp.sender->send(packet);
+    }
+    REQUIRE(udp.reads_until("app.depth", 4));
+    CHECK(udp.count_of("app.hits") == 9);
+    CHECK(udp.last_of("app.depth").value.real == -7);
+    CHECK(udp.samples_of("app.took").front().value.real == 320);
+    CHECK(udp.last_of("app.took").value.real == 1.5);
+    REQUIRE(udp.reads_until("lines.refused", 2));
+    CHECK(udp.count_of("lines.refused") == 1);
+}
+
+TEST_CASE("lines of a stock Influx sender are understood", "[device][udp]") {
+    // Recorded from make_lines() of python3-influxdb 5.3.1.
+    UdpFixture udp(with_time(DatagramFormat::influx));
+    udp.sender->send(
+        "cpu\\ load,cpu=cpu0,host=web\\ 1,zone=a\\,b\\=c count=3i,mode=\"idle \\\"deep\\\"\",up=True,usage=12.5 "
+        "1700000000000000000\nmem,host=web\\ 1 free=7.0\n");
+    REQUIRE(udp.reads_until("mem.web_1.free"));
+    CHECK(udp.last_of("cpu_load.cpu0.web_1.a_b_c.count").value.integer == 3);
+    CHECK(udp.last_of("cpu_load.cpu0.web_1.a_b_c.mode").text() == "idle \"deep\"");
+    CHECK(udp.last_of("cpu_load.cpu0.web_1.a_b_c.up").value.boolean);
+    CHECK(udp.last_of("cpu_load.cpu0.web_1.a_b_c.usage").value.real == 12.5);
+    CHECK(udp.last_of("cpu_load.cpu0.web_1.a_b_c.usage").time_utc_ns == 1'700'000'000 * second_ns);
+    CHECK(udp.last_of("mem.web_1.free").value.real == 7);
+    CHECK(udp.count_of("lines.refused") == 0);
+}

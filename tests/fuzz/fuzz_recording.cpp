@@ -1,0 +1,112 @@
+#include "device/recording/recording_encoder.hpp"
+#include "device/recording/recording_reader.hpp"
+#include "recording/crc32c.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace telegate;
+using namespace telegate::recording;
+
+void require(bool holds) {
+    if (!holds) {
+        std::abort();
+    }
+}
+
+class BytesSource final : public RecordingSource {
+  public:
+    explicit BytesSource(Bytes bytes) : bytes_(bytes) {}
+    std::ptrdiff_t read_at(std::uint64_t offset, std::span<std::byte> into) noexcept override {
+        const std::size_t from = std::min<std::uint64_t>(offset, bytes_.size());
+        const std::size_t count = std::min(into.size(), bytes_.size() - from);
+        std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(from), count, into.begin());
+        return static_cast<std::ptrdiff_t>(count);
+    }
+
+  private:
+    Bytes bytes_;
+};
+
+void write(RecordingEncoder& encoder, const Record& record) {
+    if (const auto* const start = std::get_if<Start>(&record)) {
+        encoder.start(*start);
+    } else if (const auto* const channel = std::get_if<Channel>(&record)) {
+        encoder.channel(*channel);
+    } else if (const auto* const gap = std::get_if<Gap>(&record)) {
+        encoder.gap(*gap);
+    } else if (const auto* const end = std::get_if<End>(&record)) {
+        encoder.end(*end);
+    } else if (const auto* const samples = std::get_if<Samples>(&record)) {
+        std::vector<TelemetrySample> copy;
+        for (std::size_t i = 0; i < samples->size(); ++i) {
+            copy.push_back((*samples)[i]);
+        }
+        encoder.samples(copy);
+    }
+}
+
+/// Bytes of a whole file. What is read is written; returns it.
+std::vector<std::byte> rewrite(Bytes bytes) {
+    BytesSource source(bytes);
+    RecordingReader reader(source);
+    RecordingEncoder encoder;
+    encoder.file_header();
+    std::uint64_t before = 0;
+    for (;;) {
+        const RecordingReader::Step step = reader.next();
+        require(reader.offset() >= before &&
+                reader.offset() <= std::max<std::uint64_t>(bytes.size(), file_header_bytes));
+        before = reader.offset();
+        if (step == RecordingReader::Step::end || step == RecordingReader::Step::failed) {
+            require(reader.offset() + reader.torn_bytes() <= std::max<std::uint64_t>(bytes.size(), file_header_bytes));
+            return {encoder.bytes().begin(), encoder.bytes().end()};
+        }
+        if (step == RecordingReader::Step::damaged) {
+            require(!reader.fault().empty());
+        } else if (step == RecordingReader::Step::record) {
+            write(encoder, reader.record());
+        }
+    }
+}
+
+}  // namespace
+
+/// What was read is written so that it is read as the same; and one record alone, whose checksum is put right, so that
+/// more than checksums are looked at.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const Bytes bytes = std::as_bytes(std::span(data, size));
+    const std::vector<std::byte> once = rewrite(bytes);
+    require(rewrite(once) == once);
+    BytesSource source(bytes);
+    const AppendPoint point = find_append_point(source, size);
+    require(point.offset <= size);
+
+    // The input as the payload of each kind of record.
+    for (std::uint8_t type = 1; type <= 6; ++type) {
+        std::vector<std::byte> record(record_header_bytes);
+        record.insert(
+            record.end(), bytes.begin(),
+            bytes.begin() + static_cast<std::ptrdiff_t>(std::min(size, payload_bytes_max) / alignment * alignment));
+        const auto payload_bytes = static_cast<std::uint32_t>(record.size() - record_header_bytes);
+        std::copy_n(std::as_bytes(std::span(&payload_bytes, 1)).begin(), sizeof payload_bytes, record.begin() + 4);
+        record[12] = std::byte{type};
+        const std::uint32_t sum = crc32c(Bytes(record).subspan(4));
+        std::copy_n(std::as_bytes(std::span(&sum, 1)).begin(), sizeof sum, record.begin());
+        const Parsed parsed = parse_record(record);
+        require(parsed.status != ParseStatus::need_more);
+        RecordingEncoder encoder;
+        if (parsed.status == ParseStatus::record) {
+            write(encoder, parsed.record);
+        }
+    }
+    return 0;
+}

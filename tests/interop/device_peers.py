@@ -1,0 +1,250 @@
+"""A running gateway_app with devices, and what its readers see of them: samples, /status, /metrics."""
+
+import calendar
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+try:
+    import zmq
+except ImportError:
+    print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
+    sys.exit(77)
+
+APP = os.environ["TELEGATE_GATEWAY_APP"]
+DEADLINE_S = 30  # generous: sanitizer builds on a busy machine
+# Of this process alone, so that no other test takes a port between two uses of it.
+OWN_ADDRESS = f"127.{64 + (os.getpid() >> 16) % 128}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
+
+HEAD = """[rest]
+listen = 127.0.0.1:0
+[publish "json"]
+endpoint = tcp://127.0.0.1:0
+"""
+
+
+def pause():
+    select.select([], [], [], 0.01)  # gives the processor away; nothing depends on how long
+
+
+def eventually(condition, deadline_s=DEADLINE_S):
+    """What `condition` said as soon as it said anything true, or its last word."""
+    end = time.monotonic() + deadline_s
+    while True:
+        result = condition()
+        if result or time.monotonic() > end:
+            return result
+        pause()
+
+
+def alive(pid):
+    """Whether there is such a process, other than one that is only waiting to be reaped."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def time_ns(text):
+    """What the member `time` of a sample says."""
+    seconds, fraction = text.rstrip("Z").split(".")
+    return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10 ** 9 + int(fraction)
+
+
+class Gateway:
+    """`{folder}` in the settings is a scratch folder of its own, unless one is given."""
+
+    def __init__(self, settings, folder=None):
+        self.folder = folder or tempfile.mkdtemp(prefix="telegate-test-")
+        self.own_folder = folder is None
+        handle, self.config = tempfile.mkstemp(suffix=".ini", dir=self.folder)
+        os.close(handle)
+        self.write(settings)
+        self.log_path = self.config + ".log"
+        with open(self.log_path, "w") as log:
+            self.process = subprocess.Popen([APP, "--config", self.config], stderr=log)
+        eventually(lambda: " running rest=" in self.log() or self.process.poll() is not None)
+        running = re.search(r" running rest=(\S+)((?: publish=\S+)+)", self.log())
+        if not running:
+            self.close()
+            raise AssertionError("the gateway did not start:\n" + self.last_log)
+        self.rest = running.group(1)
+        self.endpoints = re.findall(r"publish=(\S+)", running.group(2))  # that of HEAD first
+
+    def write(self, settings):
+        with open(self.config, "w") as config:
+            config.write(HEAD + settings.replace("{folder}", self.folder))
+
+    def log(self):
+        with open(self.log_path) as log:
+            return log.read()
+
+    def ask(self, path, method="GET"):
+        request = urllib.request.Request(self.rest + path, method=method)
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+            return answer.read().decode()
+
+    def status(self):
+        return json.loads(self.ask("/status"))
+
+    def device(self, name):
+        """What /status says of one device."""
+        return next(each for each in self.status()["sampler"]["devices"] if each["name"] == name)
+
+    def latest(self, topic):
+        """The last sample of a channel, or None."""
+        for each in json.loads(self.ask("/samples/latest"))["samples"]:
+            if each["device"] + "/" + each["channel"] == topic:
+                return each
+        return None
+
+    def value(self, topic):
+        """The last value of a channel while that is good, else None."""
+        sample = self.latest(topic)
+        return sample["value"] if sample and sample["quality"] == "good" else None
+
+    def metric(self, name):
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.ask("/metrics"), re.M)
+        return float(found.group(1)) if found else None
+
+    def stop(self, how=signal.SIGTERM):
+        """How many seconds it took."""
+        begin = time.monotonic()
+        self.process.send_signal(how)
+        self.process.wait(DEADLINE_S)
+        return time.monotonic() - begin
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.last_log = self.log() if os.path.exists(self.log_path) else ""
+        if self.own_folder:
+            shutil.rmtree(self.folder)
+
+
+RECORD = struct.Struct("<qqQBBBBI32s")  # docs/wire.md
+QUALITIES = ("good", "uncertain", "bad", "stale")
+
+
+def from_records(payload):
+    """The samples of a payload in format `record`, with the members of JSON that are compared."""
+    for time_ns, epoch, seq, kind, quality, _, text_bytes, _, value in RECORD.iter_unpack(payload):
+        values = {0: lambda: None, 1: lambda: struct.unpack_from("<d", value)[0],
+                  2: lambda: struct.unpack_from("<q", value)[0], 3: lambda: value[0] == 1,
+                  4: lambda: value[:text_bytes].decode()}
+        yield {"time_ns": time_ns, "epoch": epoch, "seq": seq, "value": values[kind](), "quality": QUALITIES[quality]}
+
+
+class Reader:
+    """A stock SUB socket and the samples that it got: by topic, and the topics in the order of arrival."""
+
+    def __init__(self, endpoint, prefix="", form="json"):
+        self.form, self.order = form, []
+        self.socket = zmq.Context.instance().socket(zmq.SUB)
+        self.socket.linger, self.socket.rcvhwm = 0, 0
+        self.socket.subscribe(prefix.encode())
+        self.socket.connect(endpoint)
+        self.samples = {}
+
+    def read(self):
+        """All that has come until now."""
+        while self.socket.poll(0):
+            topic, payload = self.socket.recv_multipart()
+            if b"$" in topic:
+                continue
+            part = [json.loads(payload)] if self.form == "json" else list(from_records(payload))
+            self.samples.setdefault(topic.decode(), []).extend(part)
+            self.order.extend([topic.decode()] * len(part))
+        return self.samples
+
+    def of(self, topic):
+        return self.read().get(topic, [])
+
+    def values(self, topic):
+        return [each["value"] for each in self.of(topic)]
+
+    def close(self):
+        self.socket.close()
+
+
+class DeviceTest(unittest.TestCase):
+    """Ends what its tests have started, and shows the log of the gateways of one that failed."""
+
+    def start(self, settings, folder=None):
+        gateway = Gateway(settings, folder)
+        self.addCleanup(gateway.close)
+        return gateway
+
+    def scratch(self):
+        folder = tempfile.mkdtemp(prefix="telegate-test-")
+        self.addCleanup(shutil.rmtree, folder)
+        return folder
+
+    def reader(self, gateway, prefix="", endpoint=0, form="json"):
+        """A reader that has been let in."""
+        before = gateway.status()["transport"]["subscriptions"]
+        reader = Reader(gateway.endpoints[endpoint], prefix, form)
+        self.addCleanup(reader.close)
+        self.eventually(lambda: gateway.status()["transport"]["subscriptions"] > before, "a subscription")
+        return reader
+
+    def run_process(self, command, **options):
+        process = subprocess.Popen(command, **options)
+
+        def end():
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        self.addCleanup(end)
+        return process
+
+    def eventually(self, condition, what, seen=None):
+        """Fails with what `seen` says when `condition` does not come true."""
+        result = eventually(condition)
+        if not result:
+            self.fail(f"not in time: {what}" + (f"; {seen()}" if seen else ""))
+        return result
+
+    def value_becomes(self, gateway, topic, value):
+        self.eventually(lambda: gateway.value(topic) == value, f"{topic} = {value!r}", lambda: gateway.latest(topic))
+
+    def state_becomes(self, gateway, name, state, **members):
+        """/status says this of a device; gives all that it said."""
+        expected = {"state": state, **members}
+
+        def holds():
+            device = gateway.device(name)
+            return device if all(device[key] == value for key, value in expected.items()) else None
+        return self.eventually(holds, f"{name}: {expected}", lambda: gateway.device(name))
+
+    def on_time(self, gateway, name, before, reads=20):
+        """Since `before` it has been read at its interval and without a failure; a busy machine may miss some, but who
+        waits for a device that hangs misses nearly all."""
+        self.eventually(lambda: gateway.device(name)["reads"] >= before["reads"] + reads, f"readings of {name}")
+        after = gateway.device(name)
+        grown = {key: after[key] - before[key] for key in ("reads", "ticks_missed", "reads_failed", "reads_skipped")}
+        self.assertLessEqual(grown["ticks_missed"], max(2, grown["reads"] // 2), (name, grown))
+        self.assertEqual((0, 0, "measuring"), (grown["reads_failed"], grown["reads_skipped"], after["state"]), name)
+
+
+def main():
+    """As unittest.main(), but what could not test anything at all says so to ctest."""
+    result = unittest.main(verbosity=2, exit=False).result
+    if result.wasSuccessful() and len(result.skipped) == result.testsRun:
+        sys.exit(77)
+    sys.exit(not result.wasSuccessful())

@@ -1,0 +1,230 @@
+"""The driver modbus with units of pymodbus, over TCP and on a line, which is a pair of ptys that socat makes.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from device_peers import OWN_ADDRESS, DeviceTest, main
+
+UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modbus_units.py")
+
+VALUES = """[device "m"]
+driver = modbus
+endpoint = {endpoint}
+interval_ms = 100
+timeout_ms = 500
+breaker_wait_ms = 100
+breaker_wait_max_ms = 200
+baud = 115200
+[channel "m/word"]
+address = 0
+unit = rpm
+[channel "m/flow"]
+address = 1
+type = int16
+scale = 0.1
+offset = 5
+unit = Cel
+[channel "m/abcd"]
+address = 2
+type = float32
+[channel "m/cdab"]
+address = 4
+type = float32
+word_order = little
+[channel "m/int32"]
+address = 6
+type = int32
+[channel "m/badc"]
+address = 8
+type = uint32
+byte_swap = yes
+[channel "m/low_first"]
+address = 10
+type = uint32
+word_order = little
+[channel "m/float64"]
+address = 12
+type = float64
+[channel "m/uint64"]
+address = 16
+type = uint64
+[channel "m/int64"]
+address = 20
+type = int64
+word_order = little
+[channel "m/bit0"]
+address = 24
+bit = 0
+[channel "m/bit1"]
+address = 24
+bit = 1
+[channel "m/bit10"]
+address = 24
+bit = 10
+[channel "m/dcba"]
+address = 25
+type = float32
+word_order = little
+byte_swap = yes
+[channel "m/nan"]
+address = 27
+type = float32
+[channel "m/before"]
+address = 31
+[channel "m/nowhere"]
+address = 32
+[channel "m/behind"]
+address = 33
+[channel "m/generation"]
+unit_id = 7
+table = input
+address = 40
+[channel "m/coil3"]
+unit_id = 7
+table = coil
+address = 3
+[channel "m/coil4"]
+unit_id = 7
+table = coil
+address = 4
+[channel "m/discrete"]
+unit_id = 7
+table = discrete
+address = 10
+"""
+
+# value, quality, unit
+EXPECTED = {
+    "word": (1234, "good", "rpm"), "flow": (-5.0, "good", "Cel"), "abcd": (12.5, "good", ""),
+    "cdab": (-0.75, "good", ""), "int32": (-70000, "good", ""), "badc": (305419896, "good", ""),
+    "low_first": (305419896, "good", ""), "float64": (1e100, "good", ""), "uint64": (float(2 ** 64), "uncertain", ""),
+    "int64": (-2 ** 53 - 1, "good", ""), "bit0": (True, "good", ""), "bit1": (False, "good", ""),
+    "bit10": (True, "good", ""), "dcba": (3.5, "good", ""), "nan": (None, "bad", ""), "before": (31, "good", ""),
+    "nowhere": (None, "bad", ""), "behind": (33, "good", ""), "coil3": (True, "good", ""), "coil4": (False, "good", ""),
+    "discrete": (True, "good", "")}
+
+
+class Modbus(DeviceTest):
+    def units(self, *arguments):
+        """The server and its port, once it can be asked."""
+        process = self.run_process([sys.executable, "-B", UNITS, *map(str, arguments)],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        line = process.stdout.readline()
+        if line.startswith("skipped"):
+            self.skipTest(line.strip())
+        self.assertTrue(line.startswith("ready "), line)
+        return process, int(line.split()[1])
+
+    def end(self, process):
+        process.kill()
+        process.wait()
+
+    def shows_all(self, gateway):
+        """Every value is as it should be, and stays so: two readings in a row are the same."""
+        def differences():
+            result = []
+            for channel, expected in EXPECTED.items():
+                sample = gateway.latest("m/" + channel)
+                seen = sample and (sample["value"], sample["quality"], sample["unit"])
+                if seen != expected:
+                    result.append(f"{channel}: {seen}, expected {expected}")
+            return result
+        self.eventually(lambda: not differences(), "all values", differences)
+        reads = gateway.device("m")["reads"]
+        self.eventually(lambda: gateway.device("m")["reads"] > reads + 2, "more readings")
+        self.assertEqual([], differences())
+        for name in ("bit0", "bit1", "coil3", "coil4", "discrete"):  # Python takes 1 for True, readers may not
+            self.assertIsInstance(gateway.latest("m/" + name)["value"], bool, name)
+        device = gateway.device("m")
+        self.assertEqual(("measuring", "closed", 0), (device["state"], device["breaker"], device["reads_failed"]))
+        self.assertTrue(gateway.value("m/unit.7.ok"))
+        self.assertFalse(gateway.latest("m/unit.1.ok")["value"])
+
+    def test_values_of_two_units_over_tcp_and_one_bad_register_that_spoils_no_other(self):
+        _, port = self.units("tcp", OWN_ADDRESS, 0, 1)
+        gateway = self.start(VALUES.replace("{endpoint}", f"tcp://{OWN_ADDRESS}:{port}"))
+        self.shows_all(gateway)
+        self.assertEqual(1, gateway.value("m/generation"))
+
+    def test_a_server_that_goes_and_comes_back(self):
+        first, port = self.units("tcp", OWN_ADDRESS, 0, 1)
+        gateway = self.start(VALUES.replace("{endpoint}", f"tcp://{OWN_ADDRESS}:{port}"))
+        reader = self.reader(gateway)
+        self.value_becomes(gateway, "m/generation", 1)
+        self.end(first)
+        device = self.state_becomes(gateway, "m", "error")
+        self.assertIn(f"tcp://{OWN_ADDRESS}:{port}: ", device["last_error"])
+        self.eventually(lambda: gateway.latest("m/word")["quality"] == "bad", "no old value as a new one")
+        self.assertIsNone(gateway.latest("m/word")["value"])
+        self.state_becomes(gateway, "m", "error", breaker="open")
+        self.units("tcp", OWN_ADDRESS, port, 2)
+        self.value_becomes(gateway, "m/generation", 2)
+        self.state_becomes(gateway, "m", "measuring", breaker="closed")
+        self.shows_again(gateway, reader)
+
+    def shows_again(self, gateway, reader):
+        self.value_becomes(gateway, "m/word", 1234)
+        last = gateway.latest("m/word")["seq"]
+        self.eventually(lambda: reader.of("m/word") and reader.of("m/word")[-1]["seq"] >= last, "the reader has it too")
+        samples = reader.of("m/word")
+        first = samples[0]["seq"]
+        self.assertEqual(list(range(first, first + len(samples))), [each["seq"] for each in samples])
+        self.assertEqual({1234, None}, {each["value"] for each in samples})
+        self.assertTrue(gateway.status()["books"]["balanced"])
+
+    def test_a_unit_that_is_not_there_spoils_no_other(self):
+        _, port = self.units("tcp", OWN_ADDRESS, 0, 1)
+        gateway = self.start(VALUES.replace("{endpoint}", f"tcp://{OWN_ADDRESS}:{port}") +
+                             '[channel "m/missing"]\nunit_id = 9\naddress = 0\n')
+        self.shows_all(gateway)
+        missing = gateway.latest("m/missing")
+        self.assertEqual((None, "bad"), (missing["value"], missing["quality"]))
+        self.assertIs(False, gateway.value("m/unit.9.ok"))
+
+    def test_a_line_that_is_unplugged_and_comes_back(self):
+        ours, theirs, line = self.line()
+        first, _ = self.units("rtu", theirs, 1)
+        gateway = self.start(VALUES.replace("{endpoint}", f"rtu://{ours}"))
+        self.value_becomes(gateway, "m/generation", 1)
+        self.end(first)
+        line.terminate()  # it takes the names away
+        line.wait()
+        self.state_becomes(gateway, "m", "error", breaker="open")
+        self.eventually(lambda: "No such file or directory" in gateway.device("m")["last_error"], "no line",
+                        lambda: gateway.device("m"))
+        self.line(os.path.dirname(ours))
+        self.units("rtu", theirs, 2)
+        self.value_becomes(gateway, "m/generation", 2)
+        self.state_becomes(gateway, "m", "measuring", breaker="closed")
+
+    def line(self, folder=None):
+        """The two ends of a line, and the socat that makes it."""
+        if not shutil.which("socat"):
+            self.skipTest("no socat (Debian package socat)")
+        folder = folder or self.scratch()
+        ours, theirs = os.path.join(folder, "ours"), os.path.join(folder, "theirs")
+        line = self.run_process(["socat", f"pty,raw,echo=0,link={ours}", f"pty,raw,echo=0,link={theirs}"])
+        self.eventually(lambda: os.path.exists(ours) and os.path.exists(theirs), "the two ends of the line")
+        return ours, theirs, line
+
+    def test_units_on_a_line_with_the_same_values(self):
+        ours, theirs, _ = self.line()
+        first, _ = self.units("rtu", theirs, 1)
+        gateway = self.start(VALUES.replace("{endpoint}", f"rtu://{ours}"))
+        self.shows_all(gateway)
+        self.end(first)
+        device = self.state_becomes(gateway, "m", "error", breaker="open")
+        self.assertIn("no answer in 500 ms", device["last_error"])
+        self.units("rtu", theirs, 2)
+        self.value_becomes(gateway, "m/generation", 2)
+        self.value_becomes(gateway, "m/word", 1234)
+        self.state_becomes(gateway, "m", "measuring", breaker="closed")
+
+
+if __name__ == "__main__":
+    main()

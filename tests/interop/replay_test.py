@@ -1,0 +1,168 @@
+"""What a simulated device says is recorded, and played back by other gateways: the same each time, in json and record.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+"""
+
+import os
+
+from device_peers import DeviceTest, main
+
+READS = 120
+
+RECORDED = """[gateway]
+record = {folder}/all.tgr
+[device "sim"]
+driver = simulated
+waveforms = sine, square, counter
+interval_ms = 10
+seed = 42
+error_probability = 0.05
+errors_before_safe = 0
+stuck_probability = 0.03
+stuck_time_ms = 50
+burst_probability = 0.02
+burst_samples = 5
+autostart = no
+record = {folder}/sim.tgr
+[device "clock"]
+driver = clock
+interval_ms = 50
+autostart = no
+[channel "sim/sine"]
+unit = Cel
+"""
+PLAYED = """[publish "record"]
+endpoint = tcp://127.0.0.1:0
+format = record
+[device "sim"]
+driver = replay
+file = {folder}/%(file)s
+%(settings)s
+autostart = no
+"""
+TIMED, STEPPED = "speed = 4", "mode = stepped\ninterval_ms = 5"
+
+
+def content(samples):
+    """What is the same each time."""
+    return {topic: [(each["seq"], each["value"], each["quality"]) for each in of_topic]
+            for topic, of_topic in samples.items()}
+
+
+class Replay(DeviceTest):
+    def setUp(self):
+        self.folder = self.scratch()
+
+    def record(self):
+        """What a subscriber saw of the devices that were recorded, and in which order."""
+        gateway = self.start(RECORDED, self.folder)
+        reader = self.reader(gateway)
+        gateway.ask("/start", "POST")
+        self.eventually(lambda: gateway.device("sim")["reads"] >= READS, "readings")
+        gateway.ask("/stop", "POST")
+        self.complete(gateway, [reader])
+        gateway.stop()
+        self.assertEqual(0, gateway.process.returncode)
+        qualities = {each["quality"] for each in reader.of("sim/sine")}
+        self.assertEqual({"good", "uncertain", "bad"}, qualities, "the recording has all of them")
+        return reader
+
+    def complete(self, gateway, readers):
+        """All that was sampled has been read by all."""
+        def got_all():
+            books = gateway.status()["books"]["total"]
+            sampled = books["sampled"]
+            return books["queued"] == 0 and all(sum(map(len, each.read().values())) == sampled for each in readers)
+        self.eventually(got_all, "all samples", lambda: (gateway.status()["books"]["total"], [
+            sum(map(len, each.read().values())) for each in readers]))
+        self.assertEqual({"queue_overflow": 0, "shutdown": 0}, gateway.status()["books"]["total"]["dropped"])
+
+    def play(self, file, settings, count):
+        """What a subscriber to each format has got when `count` samples have been played."""
+        gateway = self.start(PLAYED % {"file": file, "settings": settings}, self.folder)
+        readers = [self.reader(gateway), self.reader(gateway, endpoint=1, form="record")]
+        gateway.ask("/devices/sim/start", "POST")
+        self.eventually(lambda: gateway.status()["books"]["total"]["sampled"] >= count, f"{count} samples",
+                        lambda: (gateway.status()["books"]["total"], gateway.device("sim")))
+        reads = gateway.device("sim")["reads"]
+        if settings.startswith("mode"):
+            self.eventually(lambda: gateway.device("sim")["reads"] > reads + 2, "nothing more at the end")
+        self.complete(gateway, readers)
+        device = gateway.device("sim")
+        self.assertEqual(("measuring", 0), (device["state"], device["reads_failed"]))
+        gateway.stop()
+        self.assertEqual(0, gateway.process.returncode)
+        return readers
+
+    def test_one_device_is_played_the_same_each_time(self):
+        original = self.record()
+        sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
+        order = [topic for topic in original.order if topic.startswith("sim/")]
+        count = len(order)
+        as_it_was = "\nsource = sim\nuse_time = recorded"
+        runs = [self.play("sim.tgr", settings + as_it_was, count) for settings in (TIMED, TIMED, STEPPED)]
+        for number, (json_reader, record_reader) in enumerate(runs):
+            with self.subTest(run=number):
+                self.assertEqual(content(sim), content(json_reader.read()))
+                self.assertEqual(content(sim), content(record_reader.read()))
+                self.assertEqual(order, json_reader.order)
+                self.assertEqual([each["time"] for each in sim["sim/counter"]],
+                                 [each["time"] for each in json_reader.of("sim/counter")])
+                self.assertEqual({"Cel"}, {each["unit"] for each in json_reader.of("sim/sine")})
+
+    def test_all_devices_of_a_recording_with_times_of_now(self):
+        original = self.record()
+        expected = {"sim/" + topic.replace("/", "."): part for topic, part in content(original.read()).items()}
+        order = ["sim/" + topic.replace("/", ".") for topic in original.order]
+        runs = [self.play("all.tgr", TIMED, len(order)) for _ in range(2)]
+        for json_reader, record_reader in runs:
+            self.assertEqual(expected, content(json_reader.read()))
+            self.assertEqual(expected, content(record_reader.read()))
+            self.assertEqual(order, json_reader.order)
+            epochs = {each["epoch"] for part in record_reader.read().values() for each in part}
+            self.assertEqual(1, len(epochs))
+            self.assertNotEqual(original.of("sim/sine")[0]["epoch"], epochs.pop())
+            self.assertGreater(json_reader.of("sim/sim.sine")[0]["time"], original.of("sim/sine")[-1]["time"])
+
+    def test_a_source_of_a_recording_of_all(self):
+        original = self.record()
+        sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
+        count = sum(map(len, sim.values()))
+        json_reader, record_reader = self.play("all.tgr", STEPPED + "\nsource = sim", count)
+        self.assertEqual(content(sim), content(json_reader.read()))
+        self.assertEqual(content(sim), content(record_reader.read()))
+
+    def test_the_same_again_after_a_reset(self):
+        original = self.record()
+        sim = content({topic: part for topic, part in original.read().items() if topic.startswith("sim/")})
+        count = sum(map(len, sim.values()))
+        gateway = self.start(PLAYED % {"file": "sim.tgr", "settings": TIMED + "\nsource = sim"}, self.folder)
+        reader = self.reader(gateway)
+        for total in (count, 2 * count):
+            gateway.ask("/devices/sim/start", "POST")
+            self.eventually(lambda: gateway.status()["books"]["total"]["sampled"] >= total, "a pass",
+                            lambda: (total, gateway.status()["books"]["total"], gateway.device("sim")))
+            gateway.ask("/devices/sim/stop", "POST")
+            gateway.ask("/devices/sim/reset", "POST")
+        self.complete(gateway, [reader])
+        for topic, part in content(reader.read()).items():
+            first, second = part[:len(sim[topic])], part[len(sim[topic]):]
+            self.assertEqual(sim[topic], first)
+            self.assertEqual([each[1:] for each in first], [each[1:] for each in second])
+            self.assertEqual(list(range(1, len(part) + 1)), [each[0] for each in part])
+
+    def test_a_recording_that_is_not_there_yet(self):
+        self.record()
+        path, later = os.path.join(self.folder, "sim.tgr"), os.path.join(self.folder, "later.tgr")
+        settings = STEPPED + "\nsource = sim\nbreaker_wait_ms = 50\nbreaker_wait_max_ms = 100"
+        gateway = self.start(PLAYED % {"file": "later.tgr", "settings": settings}, self.folder)
+        gateway.ask("/devices/sim/start", "POST")
+        device = self.state_becomes(gateway, "sim", "error")
+        self.assertEqual(later + ": No such file or directory", device["last_error"])
+        os.rename(path, later)
+        self.eventually(lambda: gateway.value("sim/counter"), "its first values", lambda: gateway.device("sim"))
+        self.state_becomes(gateway, "sim", "measuring")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+#include "driver_pages.hpp"
+
+#include "settings_page.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace telegate::reference {
+namespace {
+
+constexpr std::string_view code_begin = "{{code ";
+constexpr std::string_view code_end = "}}";
+
+/// Takes the next line, without its end, off the front of `text`.
+std::string_view take_line(std::string_view& text) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    return line;
+}
+
+std::size_t indentation(std::string_view line) {
+    return std::min(line.find_first_not_of(' '), line.size());
+}
+
+/// What stands between two lines that are these marks, whatever their indentation.
+std::vector<std::string_view> between(std::string_view text, const std::string& begin, const std::string& end) {
+    std::vector<std::string_view> lines;
+    bool is_inside = false;
+    while (!text.empty()) {
+        const std::string_view line = take_line(text);
+        const std::string_view mark = line.substr(indentation(line));
+        if (is_inside && mark == end) {
+            return lines;
+        }
+        if (is_inside) {
+            lines.push_back(line);
+        }
+        is_inside = is_inside || mark == begin;
+    }
+    throw std::runtime_error("its code lacks the line " + (is_inside ? end : begin));
+}
+
+std::string code_block(const std::vector<std::string_view>& lines) {
+    std::size_t margin = std::string_view::npos;
+    for (const std::string_view line : lines) {
+        margin = line.empty() ? margin : std::min(margin, indentation(line));
+    }
+    std::string block = "```cpp\n";
+    for (const std::string_view line : lines) {
+        block += std::string(line.substr(std::min(margin, line.size()))) + '\n';
+    }
+    return block + "```\n";
+}
+
+}  // namespace
+
+std::string with_settings(std::string_view page, std::string_view driver) {
+    constexpr std::string_view begin = "<!-- settings -->\n";
+    constexpr std::string_view end = "<!-- /settings -->\n";
+    const std::size_t from = page.find(begin);
+    const std::size_t to = page.find(end);
+    if (from == std::string_view::npos || to == std::string_view::npos || to < from) {
+        throw std::runtime_error("it lacks the lines <!-- settings --> and <!-- /settings -->");
+    }
+    return std::string(page.substr(0, from + begin.size())) + driver_settings(driver) + std::string(page.substr(to));
+}
+
+std::string with_code(std::string_view outline, std::string_view source) {
+    if (outline.empty()) {
+        throw std::runtime_error("its outline is not there");
+    }
+    std::string text;
+    while (!outline.empty()) {
+        const std::string_view line = take_line(outline);
+        if (line.starts_with(code_begin) && line.ends_with(code_end)) {
+            const std::string name(line.substr(code_begin.size(), line.size() - code_begin.size() - code_end.size()));
+            text += code_block(between(source, "// [" + name, "// " + name + ']'));
+        } else {
+            text += std::string(line) + '\n';
+        }
+    }
+    return text;
+}
+
+}  // namespace telegate::reference
