@@ -1,0 +1,161 @@
+"""gateway_app as a process of its own, with a wall clock of its own, which a test steps."""
+
+import ctypes
+import json
+import mmap
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from sample_watch import NS, Steps
+
+# What is meant for the tests would be taken for settings.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
+DEADLINE_S = 90
+
+
+def wait_a_moment(seconds):
+    select.select([], [], [], seconds)
+
+
+def eventually(condition, what, seconds=DEADLINE_S):
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
+        wait_a_moment(0.05)
+    return value
+
+
+def processes_of(folder):
+    """Those that name the folder in their command, but for this one."""
+    found = []
+    for each in Path("/proc").iterdir():
+        try:
+            if each.name.isdigit() and each.name != str(os.getpid()):
+                command = (each / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found += [f"{each.name} {command}"] if str(folder) in command else []
+        except OSError:  # ended meanwhile
+            pass
+    return found
+
+
+class WallClock:
+    """The gateway's, and nobody else's."""
+
+    def __init__(self, folder, library):
+        self.library = library
+        self.path = folder / "clock"
+        self.path.write_bytes(bytes(8))
+        with open(self.path, "r+b") as file:
+            self.mapped = mmap.mmap(file.fileno(), 8)
+        self.ahead = ctypes.c_int64.from_buffer(self.mapped)
+        # Of three tries the one that nothing came between.
+        tries = [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(3)]
+        before, utc, after = min(tries, key=lambda each: each[2] - each[0])
+        self.real = utc - (before + after) // 2
+        self.steps = Steps(self.real)
+        self.count = 0
+        self.last_s = 0
+
+    def environment(self):
+        return {"LD_PRELOAD": str(self.library), "TELEGATE_CLOCK_SHIM": str(self.path)} if self.library else {}
+
+    def step(self, seconds):
+        before = time.monotonic_ns()
+        self.ahead.value += round(seconds * NS)
+        self.steps.add(before, time.monotonic_ns(), self.real + self.ahead.value)
+        self.count += 1
+        self.last_s = seconds
+
+
+class Pace:
+    """How late this machine wakes a thread that sleeps every 20 ms, in a process of its own: what the gateway is up to."""
+
+    PROGRAM = """
+import sys, threading, time
+late, due, ended = [], time.monotonic(), threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+while not ended.is_set():
+    due += 0.02
+    ended.wait(max(0, due - time.monotonic()))
+    now = time.monotonic()
+    late.append(now - due)
+    due = max(due, now - 0.02)
+print(sorted(late)[len(late) * 99 // 100])
+"""
+
+    def __init__(self):
+        self.process = subprocess.Popen([sys.executable, "-c", self.PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def end(self):
+        """The 99th percentile, in s."""
+        return float(self.process.communicate()[0])
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Gateway:
+    def __init__(self, app, folder, settings, environment):
+        self.config = folder / "gateway.ini"
+        self.config.write_text(settings)
+        self.log = folder / "log"
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen([app, "--config", str(self.config)], stderr=log,
+                                            env={**ENVIRONMENT, **environment})
+        self.proc = Path(f"/proc/{self.process.pid}")
+        line = eventually(self.running_line, lambda: f"it runs:\n{self.log.read_text()}")
+        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        self.rest, self.publish = words["rest"], words.get("publish")
+
+    def running_line(self):
+        assert self.process.poll() is None, self.log.read_text()
+        return next((line for line in self.log.read_text().splitlines() if " running rest=" in line), None)
+
+    def ask(self, path, method="GET"):
+        request = urllib.request.Request(self.rest + path, method=method)
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+            return json.load(answer)
+
+    def command(self, device, what):
+        return self.ask(f"/devices/{device}/{what}", "POST")
+
+    def descriptors(self):
+        """What each is: numbers are left out."""
+        targets = []
+        for each in (self.proc / "fd").iterdir():
+            try:
+                targets.append(os.readlink(each).split("[")[0])
+            except OSError:  # closed meanwhile
+                pass
+        return sorted(targets)
+
+    def threads(self):
+        names = []
+        for each in (self.proc / "task").iterdir():
+            try:
+                names.append((each / "comm").read_text().strip())
+            except OSError:  # ended meanwhile
+                pass
+        return sorted(names)
+
+    def resident_kib(self):
+        return next(int(line.split()[1]) for line in (self.proc / "status").read_text().splitlines() if "VmRSS" in line)
+
+    def stop(self):
+        begin = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(DEADLINE_S)
+        return code, time.monotonic() - begin
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
