@@ -28,10 +28,12 @@ struct Command {
 };
 
 [[nodiscard]] Command::Action describe_codec_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_devices_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_fanout_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_footprint_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_pipeline_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_processing_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_queue_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_rest_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_sampler_command(CLI::App& options);

@@ -1,5 +1,6 @@
 #include "command.hpp"
 #include "footprint/footprint.hpp"
+#include "footprint/gateway_process.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -23,12 +24,6 @@ struct FootprintOptions {
     std::vector<std::string> names;    // of the usual scenarios; empty: all
     std::vector<std::string> configs;  // files instead
 };
-
-/// gateway_app of the build that this program is of.
-std::string program_beside() {
-    return (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "gateway" / "gateway_app")
-        .string();
-}
 
 /// The library beside this program, where there is one.
 std::string counter_beside() {
@@ -149,7 +144,7 @@ std::vector<std::string> usual_names() {
 
 Command::Action describe_footprint_command(CLI::App& options) {
     const auto chosen = std::make_shared<FootprintOptions>();
-    chosen->work.program = program_beside();
+    chosen->work.program = gateway_beside();
     chosen->work.allocation_counter = counter_beside();
     options.add_option("--app", chosen->work.program, "The gateway_app to measure")->check(CLI::ExistingFile);
     auto* const names = options.add_option("--scenario", chosen->names, "Those to measure, one or more")

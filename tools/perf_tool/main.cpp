@@ -20,9 +20,10 @@ Command::Action describe_latency_command(CLI::App& options) {
 }
 
 // The first is what perf_tool does when no command is named.
-constexpr std::array<Command, 12> commands{{
+constexpr std::array<Command, 14> commands{{
     {"queue", "Samples through the queue between two threads, beside other queues", describe_queue_command},
     {"codec", "Samples into payloads: json, cbor, record, beside nlohmann/json", describe_codec_command},
+    {"processing", "Readings through scale, range, deadband and what else a channel has", describe_processing_command},
     {"sampler", "How late the sampling thread is, beside a bare loop, alone and under load", describe_sampler_command},
     {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
     {"monitor", "Messages between sockets of one thread, with and without a monitor", describe_monitor_command},
@@ -31,6 +32,7 @@ constexpr std::array<Command, 12> commands{{
     {"pipeline", "Samples through the whole line, from a device to subscribers over tcp", describe_pipeline_command},
     {"stalled", "Subscribers beside others that never read, through the whole line", describe_stalled_command},
     {"footprint", "What gateway_app takes: memory, processor, wake-ups, allocations", describe_footprint_command},
+    {"devices", "gateway_app with many devices, alone and beside others that hang", describe_devices_command},
     {"rest", "GET /status, beside a bare cpp-httplib server that answers a fixed body", describe_rest_command},
     {"latency", "Round trips of single messages, beside libzmq and bare sockets", describe_latency_command},
 }};

@@ -1,6 +1,7 @@
 #include "footprint.hpp"
 
 #include "allocation_counts.hpp"
+#include "end_in_order.hpp"
 #include "gateway_process.hpp"
 #include "scratch_folder.hpp"
 #include "thread_figures.hpp"
@@ -89,38 +90,6 @@ class Stage {
     std::unique_ptr<Crowd> crowd_;
     std::unique_ptr<StatusPoller> poller_;
 };
-
-sigset_t ends() {
-    sigset_t set;
-    ::sigemptyset(&set);
-    ::sigaddset(&set, SIGINT);
-    ::sigaddset(&set, SIGTERM);
-    return set;
-}
-
-/// While it lives, SIGINT and SIGTERM end the measurement in order, in let_pass(): no folder and no process is left.
-class EndInOrder {
-  public:
-    EndInOrder() : waited_(ends()) { ::pthread_sigmask(SIG_BLOCK, &waited_, &before_); }
-    ~EndInOrder() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    EndInOrder(const EndInOrder&) = delete;
-    EndInOrder& operator=(const EndInOrder&) = delete;
-
-  private:
-    const sigset_t waited_;
-    sigset_t before_{};
-};
-
-void let_pass(double seconds) {
-    constexpr double ns_per_second = 1e9;
-    const double whole = std::floor(seconds);
-    const timespec time{static_cast<time_t>(whole), static_cast<long>((seconds - whole) * ns_per_second)};
-    const sigset_t waited = ends();
-    const int signal = ::sigtimedwait(&waited, nullptr, &time);
-    if (signal > 0) {
-        throw std::runtime_error(std::string("ended by ") + ::strsignal(signal));
-    }
-}
 
 /// The sum of what the books say of `key` at the end, over all devices.
 double in_books(const std::string& log, const std::string& key) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <regex>
 #include <stdexcept>
 #include <system_error>
@@ -43,6 +44,11 @@ std::vector<std::string> environment_with(const std::vector<std::string>& more) 
 }
 
 }  // namespace
+
+std::string gateway_beside() {
+    const auto build = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+    return (build / "gateway" / "gateway_app").string();
+}
 
 GatewayProcess::GatewayProcess(const Setup& setup) {
     spawn(setup);

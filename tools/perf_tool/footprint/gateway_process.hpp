@@ -9,6 +9,9 @@
 
 namespace telegate::perf {
 
+/// gateway_app of the build that this program is of, whether it is there or not.
+[[nodiscard]] std::string gateway_beside();
+
 /// gateway_app as a child of this process.
 ///
 /// Threads: one. Limits: its log is read while it starts and when it stops; a pipe's worth fits in between.

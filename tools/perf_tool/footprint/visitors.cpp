@@ -43,7 +43,32 @@ std::string ask(const sockaddr_in& address) {
     return answer;
 }
 
+/// Of "127.0.0.1:43567".
+sockaddr_in address_of(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    std::uint16_t port = 0;
+    if (colon == std::string::npos ||
+        std::from_chars(text.data() + colon + 1, text.data() + text.size(), port).ec != std::errc()) {
+        throw std::runtime_error("\"" + text + "\" is not an address and a port");
+    }
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    ::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address.sin_addr);
+    return address;
+}
+
 }  // namespace
+
+std::string status_at(const std::string& address) {
+    constexpr std::string_view end_of_head = "\r\n\r\n";
+    const std::string answer = ask(address_of(address));
+    const std::size_t end = answer.find(end_of_head);
+    if (end == std::string::npos) {
+        throw std::runtime_error("GET /status was answered by half a head: " + answer);
+    }
+    return answer.substr(end + end_of_head.size());
+}
 
 Crowd::Crowd(const std::string& endpoint, std::size_t subscribers) {
     while (subscribers_.size() < subscribers) {
@@ -65,13 +90,7 @@ Crowd::~Crowd() {
 }
 
 StatusPoller::StatusPoller(const std::string& address, std::chrono::nanoseconds interval) {
-    const std::size_t colon = address.rfind(':');
-    std::uint16_t port = 0;
-    if (colon == std::string::npos ||
-        std::from_chars(address.data() + colon + 1, address.data() + address.size(), port).ec != std::errc()) {
-        throw std::runtime_error("\"" + address + "\" is not an address and a port");
-    }
-    thread_ = std::thread([this, host = address.substr(0, colon), port, interval] { run(host, port, interval); });
+    thread_ = std::thread([this, to = address_of(address), interval] { run(to, interval); });
 }
 
 StatusPoller::~StatusPoller() {
@@ -81,11 +100,7 @@ StatusPoller::~StatusPoller() {
     }
 }
 
-void StatusPoller::run(const std::string& host, std::uint16_t port, std::chrono::nanoseconds interval) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+void StatusPoller::run(const sockaddr_in& address, std::chrono::nanoseconds interval) {
     try {
         for (auto due = std::chrono::steady_clock::now(); !stopping_; due += interval) {
             std::this_thread::sleep_until(due);

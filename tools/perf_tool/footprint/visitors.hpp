@@ -4,6 +4,8 @@
 #include "core/reactor.hpp"
 #include "core/subscriber.hpp"
 
+#include <netinet/in.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -34,6 +36,11 @@ class Crowd {
     std::thread thread_;
 };
 
+/// What GET /status answers at "127.0.0.1:43567", without the head.
+/// Threads: any. Limits: waits ten seconds for each part of the answer. Failure: throws std::runtime_error when it was
+/// not 200, or when there was no connection.
+[[nodiscard]] std::string status_at(const std::string& address);
+
 /// Asks for GET /status at a steady pace, each time with a connection of its own, as curl does.
 /// Threads: the owner's. Limits: one time per question. Failure: stop() throws std::runtime_error when an answer was
 /// not 200, or when there was no connection.
@@ -48,7 +55,7 @@ class StatusPoller {
     [[nodiscard]] std::vector<double> stop();
 
   private:
-    void run(const std::string& host, std::uint16_t port, std::chrono::nanoseconds interval);
+    void run(const sockaddr_in& address, std::chrono::nanoseconds interval);
 
     std::atomic<bool> stopping_{false};
     std::vector<double> answer_us_;
