@@ -78,8 +78,9 @@ MonoTime Sampler::step_on_grid(Device& device, MonoTime now) {
         return grid.due();
     }
     const MonoTime expected = grid.due();
+    const ClockPair both = read_both(clock_);
     if (by_wall) {
-        const std::int64_t offset = utc_less_mono_ns(clock_);
+        const std::int64_t offset = both.utc_ns - both.mono_ns;
         if (grid.is_off(offset)) {
             grid.realign(offset);
         }
@@ -88,11 +89,11 @@ MonoTime Sampler::step_on_grid(Device& device, MonoTime now) {
         }
     }
     // Looked up again, so that a device also shows the lateness that the ones before it have caused.
-    const MonoTime at = std::max(now, clock_.mono_now());
+    const MonoTime at = std::max(now, MonoTime(Duration(both.mono_ns)));
     // A deadline that a step of the clock has moved back was not missed.
     device.lateness.record(at - std::max(expected, grid.due()));
     (void)device.breaker.allows(at);  // its time has come
-    if (!read(device, at)) {
+    if (!read(device, at, both)) {
         return grid.due();
     }
     device.schedule_after(at);
@@ -104,7 +105,7 @@ MonoTime Sampler::step_stream(Device& device, MonoTime now) {
         return device.retry_at;
     }
     (void)device.breaker.allows(now);
-    if (!read(device, now)) {
+    if (!read(device, now, read_both(clock_))) {
         return now;
     }
     if (device.failures_in_row.load(std::memory_order_relaxed) == 0) {
@@ -115,9 +116,8 @@ MonoTime Sampler::step_stream(Device& device, MonoTime now) {
     return device.runs() ? device.retry_at : MonoTime::max();
 }
 
-bool Sampler::read(Device& device, MonoTime now) {
+bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
     device.read_at = now;
-    const ClockPair both = read_both(clock_);
     device.batch->begin(both.utc_ns, both.mono_ns);
     const ReadResult result = device.driver->read(*device.batch, now);
     if (result.status == ReadResult::Status::failed) {

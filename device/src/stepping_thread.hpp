@@ -23,9 +23,8 @@ namespace telegate {
 /// Threads: start(), stop(), join() one at a time; all else any.
 /// Limits:  at most calls_max calls wait; one more is answered like a timeout.
 /// Failure: start() throws std::system_error when there is no thread to be had. run_call() answers false when the
-/// thread
-///          is not running or does not come to it within `timeout`; then nothing was done. It runs also when the system
-///          refuses the schedule, which schedule() tells.
+///          thread is not running or does not come to it within `timeout`; then nothing was done. It runs also when the
+///          system refuses the schedule, which schedule() tells.
 class SteppingThread {
   public:
     static constexpr std::size_t calls_max = 64;

@@ -1,38 +1,12 @@
 #include "device/exec_driver.hpp"
 #include "drivers.hpp"
+#include "line_format_plan.hpp"
 #include "metric_rules_plan.hpp"
 
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 namespace telegate {
-namespace {
-
-char to_delimiter(std::string_view name) {
-    return name == "semicolon" ? ';'
-           : name == "tab"     ? '\t'
-           : name == "blank"   ? ' '
-           : name == "bar"     ? '|'
-           : name == "colon"   ? ':'
-                               : ',';
-}
-
-LineFormat to_lines(const ExecSettings& from) {
-    using Kind = LineFormat::Kind;
-    LineFormat format;
-    format.kind = from.format == "csv"     ? Kind::csv
-                  : from.format == "nmea"  ? Kind::nmea
-                  : from.format == "regex" ? Kind::regex
-                                           : Kind::key_value;
-    format.columns = from.columns;
-    format.delimiter = to_delimiter(from.delimiter);
-    format.pattern = from.pattern;
-    format.checksum_required = from.checksum_required;
-    return format;
-}
-
-}  // namespace
 
 std::unique_ptr<Driver> make_exec(const DeviceSettings& device, DeviceChannels /*channels*/) {
     using Mode = ExecDriverOptions::Mode;
@@ -43,7 +17,7 @@ std::unique_ptr<Driver> make_exec(const DeviceSettings& device, DeviceChannels /
     options.mode = from.mode == "continuous" ? Mode::continuous : Mode::once;
     options.timeout = std::chrono::milliseconds(from.timeout_ms);
     options.silence_max = std::chrono::milliseconds(from.silence_ms);
-    options.lines = to_lines(from);
+    options.lines = to_line_format(from);
     if (from.format == "json") {
         options.json = to_metric_rules(from);
     }

@@ -1,5 +1,6 @@
 #include "device/serial_driver.hpp"
 #include "drivers.hpp"
+#include "line_format_plan.hpp"
 
 #include <chrono>
 #include <stdexcept>
@@ -27,31 +28,12 @@ Port to_port(const SerialSettings& from) {
     return port;
 }
 
-char to_delimiter(std::string_view name) {
-    return name == "semicolon" ? ';'
-           : name == "tab"     ? '\t'
-           : name == "blank"   ? ' '
-           : name == "bar"     ? '|'
-           : name == "colon"   ? ':'
-                               : ',';
-}
-
 LineFormat to_lines(const SerialSettings& from, DeviceChannels channels) {
     for (const ChannelSettings* const channel : channels) {
         refuse_given(*channel, "serial", {"frame_type", "frame_offset"},
                      "where format is " + from.format + ", allowed: only with format = frames");
     }
-    using Kind = LineFormat::Kind;
-    LineFormat format;
-    format.kind = from.format == "csv"     ? Kind::csv
-                  : from.format == "nmea"  ? Kind::nmea
-                  : from.format == "regex" ? Kind::regex
-                                           : Kind::key_value;
-    format.columns = from.columns;
-    format.delimiter = to_delimiter(from.delimiter);
-    format.pattern = from.pattern;
-    format.checksum_required = from.checksum_required;
-    return format;
+    return to_line_format(from);
 }
 
 FrameFormat to_frames(const SerialSettings& from, DeviceChannels channels) {

@@ -24,7 +24,8 @@ from pathlib import Path
 
 import device_sources
 from sample_watch import NS, Alignment, SampleWatch, time_faults
-from stepped_gateway import Gateway, Pace, WallClock, eventually, processes_of, wait_a_moment
+from stepped_gateway import Gateway, Pace, WallClock, processes_of
+from waiting import eventually, wait_a_moment
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 CHECK_TIMES = os.environ.get("TELEGATE_CHECK_TIMES", "1") != "0"

@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import random
-import select
 import shutil
 import signal
 import socket
@@ -28,32 +27,17 @@ from pathlib import Path
 
 from client_faults import faults_of
 from cutting_proxy import CuttingProxy
+from waiting import DEADLINE_S, ENVIRONMENT, eventually, wait_a_moment
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 APP = os.environ.get("TELEGATE_GATEWAY_APP", BUILD / "gateway/gateway_app")
 TAIL = os.environ.get("TELEGATE_TAIL", BUILD / "tools/gateway_tail")
-# What is meant for the tests would be taken for settings.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
 CLIENTS = 3
 WAVEFORMS = 5
 DEVICES = 10
 TOPICS = {f"d{i}/{waveform}" for i in range(DEVICES) for waveform in ("sine", "ramp", "square", "noise", "counter")}
 TOPICS.add("extra/counter")
-DEADLINE_S = 90
 STOP_S = 5
-
-
-def wait_a_moment(seconds):
-    select.select([], [], [], seconds)
-
-
-def eventually(condition, what, seconds=DEADLINE_S):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        wait_a_moment(0.05)
-    return value
 
 
 def free_port():

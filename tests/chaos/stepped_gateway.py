@@ -4,7 +4,6 @@ import ctypes
 import json
 import mmap
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -13,23 +12,7 @@ import urllib.request
 from pathlib import Path
 
 from sample_watch import NS, Steps
-
-# What is meant for the tests would be taken for settings.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
-DEADLINE_S = 90
-
-
-def wait_a_moment(seconds):
-    select.select([], [], [], seconds)
-
-
-def eventually(condition, what, seconds=DEADLINE_S):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
-        wait_a_moment(0.05)
-    return value
+from waiting import DEADLINE_S, ENVIRONMENT, eventually
 
 
 def processes_of(folder):

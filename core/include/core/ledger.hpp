@@ -77,10 +77,6 @@ class Ledger {
     void captured(DeviceId device, std::span<const TelemetrySample> samples) noexcept;
     /// These samples of `device` were taken from it and held back on purpose, before they had a number.
     void filtered(DeviceId device, std::span<const FilteredCount> counts) noexcept;
-    void filtered(ChannelId channel, std::uint64_t count) noexcept {
-        const FilteredCount one{channel, count};
-        filtered(channels_.at(channel).device_id, {&one, 1});
-    }
     void dropped_at_queue(const TelemetrySample& sample, DropReason reason) noexcept;
 
     /// The pump's own count of a channel. What it raises there for one batch it tells taken() afterwards.

@@ -44,8 +44,7 @@ struct DriverTraits {
 ///          thread of its own it returns within the device's own deadline, of a few seconds at most, and within some
 ///          milliseconds once the cancel signal is set.
 /// Failure: the constructor throws on bad options, in words that name the option, the value and what is allowed. It
-/// does
-///          not need the device: nothing outside is opened before read(). read() reports with its result and never
+///          does not need the device: nothing outside is opened before read(). read() reports with its result and never
 ///          throws. A field that is absent is a channel of quality bad, not a failed read.
 class Driver {
   public:

@@ -36,8 +36,7 @@ struct ExecDriverOptions {
 /// A command whose output is lines with readings.
 ///
 /// Threads: those of Driver; it has a thread of its own, which has to live as long as the command runs: the kernel
-/// kills
-///          the command when that thread ends. `continuous` streams.
+///          kills the command when that thread ends. `continuous` streams.
 /// Limits:  those of the options. A command that is to end has 500 ms after SIGTERM, then it is killed, with all of its
 ///          process group.
 /// Failure: std::invalid_argument for bad options. Everything else is a failed read: a command that cannot be started,

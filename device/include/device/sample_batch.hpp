@@ -29,8 +29,7 @@ struct ChannelSeq {
 /// Limits:  samples_max samples; a full batch is handed on at once through `on_full` and filling goes on. The same of
 ///          samples that are held back.
 /// Failure: a channel that the table refuses gets no samples; add_channel() answers `none` and add() ignores `none`.
-/// The
-///          same for one whose name a channel has that is made of another one, and the other way round.
+///          The same for one whose name a channel has that is made of another one, and the other way round.
 class SampleBatch {
   public:
     static constexpr std::size_t samples_max = 256;

@@ -102,7 +102,8 @@ struct CommandResult {
 /// Threads: step(MonoTime), apply() and command() of a device that it steps tg-sample; step_own(), install_own(),
 ///          remove_own() and command() of a device with a thread of its own that thread; add() before they start;
 ///          prepare(), announce() one at a time; all else any. See SamplingThreads.
-/// Limits:  one read per device and step; the queue bounds what is held; names as far as the ledger has room.
+/// Limits:  one read per device and step; the queue bounds what is held; names as far as the ledger has room. A device
+///          that can wait for room in the queue waits a second at most.
 /// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
 ///          prepare() throws std::length_error when there have been too many names, and std::invalid_argument when a
 ///          channel that processing makes has the name of one that the driver has.
@@ -187,7 +188,7 @@ class Sampler {
     [[nodiscard]] MonoTime step_on_grid(Device& device, MonoTime now);
     [[nodiscard]] MonoTime step_stream(Device& device, MonoTime now);
     /// Whether the read came to its end.
-    [[nodiscard]] bool read(Device& device, MonoTime now);
+    [[nodiscard]] bool read(Device& device, MonoTime now, const ClockPair& both);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
     void push(const Device& device, std::span<const TelemetrySample> samples);
     void await_room(const Device& device, std::size_t samples, MonoTime until);

@@ -29,9 +29,9 @@ struct UdpDriverOptions {
 /// Threads: those of Driver; it has a thread of its own and streams.
 /// Limits:  channels_max names, datagram_bytes_max; 64 datagrams at a time and 1,024 in one read().
 /// Failure: std::invalid_argument for bad options. An address that cannot be bound is a failed read, tried again after
-/// a
-///          second. Lines that are not understood, datagrams too long and names too many are counted in channels; what
-///          the kernel dropped is counted as lost at the source.
+///          a second. Lines that are not understood, datagrams too long and names too many are counted in channels.
+///          What the kernel dropped, and what the socket holds at a reset or at the end, is counted as lost at the
+///          source.
 [[nodiscard]] std::unique_ptr<Driver> make_udp_driver(UdpDriverOptions options);
 
 }  // namespace telegate

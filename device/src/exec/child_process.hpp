@@ -29,8 +29,7 @@ struct ChildOptions {
 /// Threads: one; start() on one that lives as long as the process is to (PR_SET_PDEATHSIG). The destructor on any.
 /// Limits:  four descriptors. end_patience after SIGTERM comes SIGKILL, and once more so long for it to work.
 /// Failure: start() answers with what went wrong. A process that the kernel cannot kill, since it waits for hardware,
-/// is
-///          told by finish_end(); the destructor leaves it, and it is a zombie until the gateway ends.
+///          is told by finish_end(); the destructor leaves it, and it is a zombie until the gateway ends.
 class ChildProcess {
   public:
     static constexpr Duration end_patience = std::chrono::milliseconds(500);

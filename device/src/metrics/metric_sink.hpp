@@ -35,8 +35,7 @@ struct Metric {
 /// Threads: one.
 /// Limits:  metrics_max; of each up to MetricName::bytes_max bytes and a Metric. Only a new name allocates.
 /// Failure: readings of names that are too long, of new ones beyond the limit, and of those that the channel table has
-/// no
-///          room for are left out and counted; std::bad_alloc for a new name.
+///          no room for are left out and counted; std::bad_alloc for a new name.
 class MetricSink {
   public:
     explicit MetricSink(std::size_t metrics_max) : metrics_max_(metrics_max) {}

@@ -38,6 +38,9 @@ struct Fixture {
             ledger.captured(channels.at(channel).device_id, one);
         }
     }
+    void hold_back(ChannelId channel, std::uint64_t count) {
+        ledger.filtered(channels.at(channel).device_id, std::array{FilteredCount{channel, count}});
+    }
     void take(std::uint64_t taken, std::uint64_t published) {
         ledger.taken(std::array{taken, std::uint64_t{0}}, std::array{published, std::uint64_t{0}});
     }
@@ -68,7 +71,7 @@ TEST_CASE("a captured sample is queued until the pump has taken it", "[core][led
 
 TEST_CASE("a filtered sample was sampled and was never queued", "[core][ledger]") {
     Fixture f;
-    f.ledger.filtered(f.temp, 4);
+    f.hold_back(f.temp, 4);
     CHECK(f.books(boiler).sampled == 4);
     CHECK(f.books(boiler).filtered == 4);
     CHECK(f.books(boiler).queued == 0);
@@ -120,7 +123,7 @@ TEST_CASE("books of several devices add up", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
     f.capture(f.speed, 3);
-    f.ledger.filtered(f.speed, 1);
+    f.hold_back(f.speed, 1);
     f.ledger.dropped_at_queue(Fixture::sample(f.temp, 1), DropReason::queue_overflow);
     Books all = f.books(boiler);
     all += f.books(pump);
@@ -273,7 +276,7 @@ TEST_CASE("what was added to books can be taken out again", "[core][ledger]") {
 TEST_CASE("a channel has books of its own, with times for each reason", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 6);
-    f.ledger.filtered(f.temp, 2);
+    f.hold_back(f.temp, 2);
     for (const std::uint64_t seq : {2U, 4U}) {
         TelemetrySample lost = Fixture::sample(f.temp, seq);
         lost.time_utc_ns = static_cast<std::int64_t>(1000 + seq);
