@@ -2,6 +2,10 @@
 add_library(telegate_warnings INTERFACE)
 target_compile_options(telegate_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
+if(TELEGATE_UNITY)
+  # A source that a batch includes counts as a header, where a type in an unnamed namespace may be several types.
+  target_compile_options(telegate_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(PROJECT_IS_TOP_LEVEL)  # another project chooses its own compiler
   target_compile_options(telegate_warnings INTERFACE -Werror)
 endif()
@@ -24,12 +28,17 @@ if(TELEGATE_COVERAGE)
   add_compile_options(--coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
-if(TELEGATE_LTO)
-  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
-  add_link_options(-Werror=odr)  # two rooms with one name for two things show here only
-  if(TELEGATE_TESTS)
-    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-ffat-lto-objects>)  # so that tests are linked in seconds
+
+# telegate_optimize_links(TARGET...): these are optimized when they are linked: the sample path, and what measures it.
+# All other programs link the machine code that the same objects contain, which takes seconds instead of a minute.
+function(telegate_optimize_links)
+  if(TELEGATE_LTO)
+    set_target_properties(${ARGN} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
   endif()
+endfunction()
+if(TELEGATE_LTO)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-ffat-lto-objects>)
+  add_link_options($<IF:$<BOOL:$<TARGET_PROPERTY:INTERPROCEDURAL_OPTIMIZATION>>,-Werror=odr,-fno-lto>)
 endif()
 
 if(TELEGATE_STATIC)

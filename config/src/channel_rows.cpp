@@ -4,7 +4,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace channel_section {
 
 using C = ChannelSettings;
 
@@ -20,10 +20,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace channel_section
 
 std::span<const SettingRow> channel_rows() noexcept {
-    return rows;
+    return channel_section::rows;
 }
 
 }  // namespace telegate

@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace device_section {
 
 using D = DeviceSettings;
 
@@ -63,10 +63,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace device_section
 
 std::span<const SettingRow> device_rows() noexcept {
-    return rows;
+    return device_section::rows;
 }
 
 }  // namespace telegate

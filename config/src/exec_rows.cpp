@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace exec_section {
 
 using D = DeviceSettings;
 using E = ExecSettings;
@@ -109,10 +109,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace exec_section
 
 std::span<const SettingRow> exec_rows() noexcept {
-    return rows;
+    return exec_section::rows;
 }
 
 }  // namespace telegate

@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace gateway_section {
 
 using S = Settings;
 using R = RestSettings;
@@ -110,10 +110,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace gateway_section
 
 std::span<const SettingRow> gateway_rows() noexcept {
-    return rows;
+    return gateway_section::rows;
 }
 
 }  // namespace telegate

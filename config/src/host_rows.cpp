@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace host_section {
 
 using D = DeviceSettings;
 using H = HostSettings;
@@ -39,10 +39,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace host_section
 
 std::span<const SettingRow> host_rows() noexcept {
-    return rows;
+    return host_section::rows;
 }
 
 }  // namespace telegate

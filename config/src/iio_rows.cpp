@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace iio_section {
 
 using D = DeviceSettings;
 using I = IioSettings;
@@ -59,10 +59,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace iio_section
 
 std::span<const SettingRow> iio_rows() noexcept {
-    return rows;
+    return iio_section::rows;
 }
 
 }  // namespace telegate

@@ -4,7 +4,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace modbus_section {
 
 using D = DeviceSettings;
 using C = ChannelSettings;
@@ -86,10 +86,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace modbus_section
 
 std::span<const SettingRow> modbus_rows() noexcept {
-    return rows;
+    return modbus_section::rows;
 }
 
 }  // namespace telegate

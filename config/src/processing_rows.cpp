@@ -5,7 +5,7 @@
 #include <string_view>
 
 namespace telegate {
-namespace {
+namespace processing_section {
 
 using C = ChannelSettings;
 using P = ProcessingSettings;
@@ -82,10 +82,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace processing_section
 
 std::span<const SettingRow> processing_rows() noexcept {
-    return rows;
+    return processing_section::rows;
 }
 
 }  // namespace telegate

@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace publish_section {
 
 using P = PublishSettings;
 
@@ -49,10 +49,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace publish_section
 
 std::span<const SettingRow> publish_rows() noexcept {
-    return rows;
+    return publish_section::rows;
 }
 
 }  // namespace telegate

@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace replay_section {
 
 using D = DeviceSettings;
 using R = ReplaySettings;
@@ -42,10 +42,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace replay_section
 
 std::span<const SettingRow> replay_rows() noexcept {
-    return rows;
+    return replay_section::rows;
 }
 
 }  // namespace telegate

@@ -4,7 +4,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace serial_section {
 
 using D = DeviceSettings;
 using C = ChannelSettings;
@@ -108,10 +108,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace serial_section
 
 std::span<const SettingRow> serial_rows() noexcept {
-    return rows;
+    return serial_section::rows;
 }
 
 }  // namespace telegate

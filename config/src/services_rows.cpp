@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace services_section {
 
 using V = ServiceSettings;
 
@@ -25,10 +25,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace services_section
 
 std::span<const SettingRow> services_rows() noexcept {
-    return rows;
+    return services_section::rows;
 }
 
 }  // namespace telegate

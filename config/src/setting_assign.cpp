@@ -168,8 +168,8 @@ bool is_short_enough(std::string_view text, std::size_t bytes_max) noexcept {
 }
 
 Fault assign_text(const TextRule& rule, std::string& value, std::string_view text) {
-    const auto begins = [&](std::string_view prefix) {
-        return text.starts_with(prefix) && text.size() > prefix.size();
+    const auto begins = [&](std::string_view start) {
+        return text.starts_with(start) && text.size() > start.size();
     };
     const bool begun =
         rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);

@@ -9,7 +9,7 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t name_bytes_max = 64;
+constexpr std::size_t section_name_bytes_max = 64;
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
 
 /// Calls `visit` with all sections of a kind that has names. Returns false for other kinds.
@@ -39,7 +39,7 @@ std::map<std::string_view, std::string_view> drivers_by_device(const Settings& s
 
 /// A part of a topic.
 bool is_part(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= name_bytes_max &&
+    return !name.empty() && name.size() <= section_name_bytes_max &&
            name.find_first_not_of(name_characters) == std::string_view::npos;
 }
 
@@ -81,12 +81,12 @@ SettingOwner add_instance(Settings& settings, std::string_view section, const st
 }
 
 std::string allowed_name(const SectionRow& section) {
-    const std::string part = "1 to " + std::to_string(name_bytes_max) + " of the characters a-z 0-9 _ . -";
+    const std::string part = "1 to " + std::to_string(section_name_bytes_max) + " of the characters a-z 0-9 _ . -";
     return section.of_channel() ? std::string(section.name_form) + ", each " + part : part;
 }
 
 std::string name_pattern(const SectionRow& section) {
-    const std::string part = "[a-z0-9_.-]{1," + std::to_string(name_bytes_max) + "}";
+    const std::string part = "[a-z0-9_.-]{1," + std::to_string(section_name_bytes_max) + "}";
     return "^" + part + (section.of_channel() ? "/" + part : "") + "$";
 }
 

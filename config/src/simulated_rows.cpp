@@ -5,7 +5,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace simulated_section {
 
 using D = DeviceSettings;
 using M = SimulatedSettings;
@@ -64,10 +64,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace simulated_section
 
 std::span<const SettingRow> simulated_rows() noexcept {
-    return rows;
+    return simulated_section::rows;
 }
 
 }  // namespace telegate

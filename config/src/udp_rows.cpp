@@ -4,7 +4,7 @@
 #include <array>
 
 namespace telegate {
-namespace {
+namespace udp_section {
 
 using D = DeviceSettings;
 using U = UdpSettings;
@@ -67,10 +67,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace
+}  // namespace udp_section
 
 std::span<const SettingRow> udp_rows() noexcept {
-    return rows;
+    return udp_section::rows;
 }
 
 }  // namespace telegate

@@ -136,4 +136,11 @@ std::string to_string(const Endpoint& endpoint) {
     return "tcp://" + (v6 ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);
 }
 
+bool may_conflict(const Endpoint& bound, const Endpoint& wanted) noexcept {
+    if (bound.transport != wanted.transport) {
+        return false;
+    }
+    return bound.transport == Transport::tcp ? bound.port == wanted.port : bound.path == wanted.path;
+}
+
 }  // namespace telegate

@@ -11,7 +11,7 @@
 
 namespace telegate {
 
-using Clock = std::chrono::steady_clock;
+using std::chrono::steady_clock;
 
 PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options,
                      SessionEvents events)
@@ -211,7 +211,7 @@ void PeerTable::close(std::chrono::milliseconds grace, std::function<void()> don
     if (state.is_deserted()) {
         return state.later_closed.ask();
     }
-    const Clock::time_point now = Clock::now();
+    const steady_clock::time_point now = steady_clock::now();
     state.grace_end = std::min(state.grace_end, deadline_in(grace));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(state.grace_end - now);
     state.grace_alarm.set(std::max(left, std::chrono::milliseconds(0)));

@@ -20,6 +20,9 @@
 
 namespace telegate {
 
+/// Of each session of a publisher, whose subscribers send little.
+inline constexpr std::size_t subscriber_receive_buffer_bytes = 64 * 1024;
+
 /// In what the sockets differ.
 struct PeerTableOptions {
     zmtp::SocketType socket_type = zmtp::SocketType::pub;

@@ -8,8 +8,8 @@
 namespace telegate {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 constexpr milliseconds tick_time_min{5};
 constexpr milliseconds tick_time_max{1000};
@@ -82,7 +82,7 @@ void PeerTable::State::tick() {
     if (ticking) {
         tick_alarm.set(tick_time);  // first: whatever comes of this one, there is a next
     }
-    const Clock::time_point now = Clock::now();
+    const steady_clock::time_point now = steady_clock::now();
     // From the back: one that ends is replaced by the last, which has had its turn.
     for (std::size_t index = sessions.size(); index-- > 0;) {
         if (index >= sessions.size()) {
@@ -201,7 +201,7 @@ void PeerTable::State::begin_close() {
     }
 }
 
-void PeerTable::State::close_accepted(std::string_view endpoint, Clock::time_point cut_at) {
+void PeerTable::State::close_accepted(std::string_view endpoint, steady_clock::time_point cut_at) {
     std::vector<Session*> leaving;  // those that end meanwhile are kept until a later turn
     for (std::size_t index = 0; index < sessions.size(); ++index) {
         if (!sessions[index]->initiator() && sessions[index]->endpoint() == endpoint) {

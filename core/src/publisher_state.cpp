@@ -9,8 +9,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t receive_buffer_bytes = 64 * 1024;
-
 PublisherOptions within_bounds(PublisherOptions options) {
     check_options(options);
     options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
@@ -29,7 +27,8 @@ Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
           change(session.id(), subscription);
       }),
       peers(reactor, options,
-            {zmtp::SocketType::pub, receive_buffer_bytes, false, options.io_threads > 1 ? &remote : nullptr}, events()),
+            {zmtp::SocketType::pub, subscriber_receive_buffer_bytes, false, options.io_threads > 1 ? &remote : nullptr},
+            events()),
       log(reactor, peers, tail, options),
       deliveries(reactor, peers, log, options),
       index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),

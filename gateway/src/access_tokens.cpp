@@ -1,6 +1,7 @@
 #include "access_tokens.hpp"
 
 #include "file_fault.hpp"
+#include "readable_bytes.hpp"
 
 #include <fcntl.h>
 #include <sodium.h>
@@ -22,7 +23,7 @@ namespace {
 constexpr std::size_t file_bytes_max = 128 * 1024;  // tokens_max lines of the longest kind, and comments
 constexpr std::string_view line_form = "ROLE NAME TOKEN, where ROLE is reader or admin";
 
-[[noreturn]] void fail(const std::string& path, int error) {
+[[noreturn]] void fail_to_read_tokens(const std::string& path, int error) {
     throw std::runtime_error(path + ": " + std::generic_category().message(error));
 }
 
@@ -30,7 +31,7 @@ std::string read_private(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat facts {};
     if (file < 0 || ::fstat(file, &facts) != 0) {
-        fail(path, errno);
+        fail_to_read_tokens(path, errno);
     }
     std::string text(file_bytes_max + 1, '\0');
     const ssize_t bytes = ::read(file, text.data(), text.size());
@@ -43,7 +44,7 @@ std::string read_private(const std::string& path) {
         throw std::runtime_error(fault);
     }
     if (bytes < 0) {
-        fail(path, error);
+        fail_to_read_tokens(path, error);
     }
     if (static_cast<std::size_t>(bytes) > file_bytes_max) {
         throw std::runtime_error(path + ": is too long, allowed: at most " + std::to_string(file_bytes_max) + " bytes");
@@ -74,18 +75,10 @@ bool is_word(std::string_view text) {
     });
 }
 
-std::string joined(const std::vector<std::string>& faults) {
-    std::string text;
-    for (const std::string& fault : faults) {
-        text += (text.empty() ? "" : "; ") + fault;
-    }
-    return text;
-}
-
 }  // namespace
 
 TokensError::TokensError(std::vector<std::string> faults)
-    : std::runtime_error(joined(faults)), faults_(std::move(faults)) {}
+    : std::runtime_error(joined(faults, "; ")), faults_(std::move(faults)) {}
 
 AccessTokens::AccessTokens() {
     if (::sodium_init() < 0) {

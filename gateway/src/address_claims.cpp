@@ -17,7 +17,7 @@ namespace telegate {
 namespace {
 
 /// An address that one setting wants for itself: a port, or a file.
-struct Claim {
+struct AddressClaim {
     SettingsPlace place;  // empty for a default
     std::string section;  // publish "local"
     std::string setting;  // publish.local.endpoint
@@ -26,7 +26,7 @@ struct Claim {
     bool is_udp = false;  // its ports are not those of tcp
 };
 
-constexpr std::string_view scheme = "tcp://";  // not written in [rest] and [device]
+constexpr std::string_view tcp_scheme = "tcp://";  // not written in [rest] and [device]
 
 /// Which addresses of this machine a host stands for.
 struct Reach {
@@ -60,7 +60,7 @@ bool meet(const Reach& a, const Reach& b) {
     return takes(a, b) || takes(b, a) || (!a.one.empty() && a.one == b.one);
 }
 
-bool exclude(const Claim& one, const Claim& other) {
+bool exclude(const AddressClaim& one, const AddressClaim& other) {
     const Endpoint& a = one.endpoint;
     const Endpoint& b = other.endpoint;
     if (a.transport != b.transport || one.is_udp != other.is_udp) {
@@ -72,7 +72,7 @@ bool exclude(const Claim& one, const Claim& other) {
     return a.path != "*" && file_identity(a.path) == file_identity(b.path);
 }
 
-std::string told(const Claim& claim) {
+std::string told(const AddressClaim& claim) {
     std::string text = '"' + claim.value + "\" in [" + claim.section + ']';
     if (!claim.place.file.empty()) {
         text += " (" + claim.place.file + (claim.place.line > 0 ? ":" + std::to_string(claim.place.line) : "") + ')';
@@ -80,7 +80,7 @@ std::string told(const Claim& claim) {
     return text;
 }
 
-std::string clash_text(const Claim& claim, const Claim& before) {
+std::string clash_text(const AddressClaim& claim, const AddressClaim& before) {
     const char* const what = claim.endpoint.transport == Transport::tcp ? "port" : "file";
     std::string text = '"' + claim.value + "\" takes the same ";
     text.append(what).append(" as ").append(told(before)).append(", allowed: each ").append(what).append(" once");
@@ -93,7 +93,8 @@ Endpoint file_endpoint(const std::string& path) {
 }
 
 template <class EndpointSettings>
-void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>& sections, std::vector<Claim>& claims) {
+void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>& sections,
+                   std::vector<AddressClaim>& claims) {
     for (const EndpointSettings& each : sections) {
         const auto parsed = parse_endpoint(each.endpoint);
         if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
@@ -104,7 +105,7 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
 }
 
 /// A recording, and what the device itself is read from, where that is for one reader only.
-void add_device(const DeviceSettings& device, std::vector<Claim>& claims) {
+void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
     const auto add = [&](const char* key, const std::string& value, const Endpoint& endpoint) {
         const auto given = device.places.find(key);
         claims.push_back({given == device.places.end() ? device.place : given->second, "device \"" + device.name + '"',
@@ -123,19 +124,19 @@ void add_device(const DeviceSettings& device, std::vector<Claim>& claims) {
     if (device.driver == "udp" && device.udp.multicast_group.empty()) {  // a group may have several readers
         const Endpoint listen{Transport::tcp, device.udp.listen_host,
                               static_cast<std::uint16_t>(device.udp.listen_port), ""};
-        add("listen", to_string(listen).substr(scheme.size()), listen);
+        add("listen", to_string(listen).substr(tcp_scheme.size()), listen);
         claims.back().is_udp = true;
     }
 }
 
 /// In such an order that a default comes before what is given, since a problem needs a place.
-std::vector<Claim> claims_of(const Settings& settings) {
+std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     const RestSettings& rest = settings.rest;
     const auto place_of = [&](const char* key) {
         const auto found = rest.places.find(key);
         return found == rest.places.end() ? SettingsPlace{} : found->second;
     };
-    std::vector<Claim> claims;
+    std::vector<AddressClaim> claims;
     if (!settings.state_file.empty()) {
         claims.push_back(
             {{}, "gateway", "gateway.state_file", settings.state_file, file_endpoint(settings.state_file)});
@@ -148,7 +149,8 @@ std::vector<Claim> claims_of(const Settings& settings) {
     }
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
-        claims.push_back({place_of("listen"), "rest", "rest.listen", to_string(listen).substr(scheme.size()), listen});
+        claims.push_back(
+            {place_of("listen"), "rest", "rest.listen", to_string(listen).substr(tcp_scheme.size()), listen});
     }
     if (!rest.unix_socket.empty()) {
         claims.push_back(
@@ -177,10 +179,10 @@ std::string file_identity(const std::string& path) {
 }
 
 void check_addresses(const Settings& settings, std::vector<SettingsProblem>& problems) {
-    const std::vector<Claim> claims = claims_of(settings);
+    const std::vector<AddressClaim> claims = address_claims_of(settings);
     for (auto claim = claims.begin(); claim != claims.end(); ++claim) {
         const auto other =
-            std::find_if(claims.begin(), claim, [&](const Claim& before) { return exclude(before, *claim); });
+            std::find_if(claims.begin(), claim, [&](const AddressClaim& before) { return exclude(before, *claim); });
         if (other == claim) {
             continue;
         }

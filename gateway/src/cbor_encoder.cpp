@@ -17,14 +17,14 @@ constexpr std::uint8_t false_item = 0xF4;
 constexpr std::uint8_t true_item = 0xF5;
 constexpr std::uint8_t null_item = 0xF6;
 constexpr std::uint8_t real_item = 0xFB;
-constexpr std::size_t keys = 8;
-constexpr std::size_t keys_with_doubt = 10;
+constexpr std::size_t key_count = 8;
+constexpr std::size_t key_count_with_doubt = 10;
 
 /// Keys and heads of what is always as long; a text of up to 23 bytes has its length in the head.
-constexpr std::string_view time_key = "\x64time\x78\x1E";
-constexpr std::string_view value_key = "\x65value";
+constexpr std::string_view cbor_time_key = "\x64time\x78\x1E";
+constexpr std::string_view cbor_value_key = "\x65value";
 
-constexpr std::string_view doubt =
+constexpr std::string_view cbor_doubt =
     "\x6C"
     "time_quality"
     "\x6E"
@@ -33,10 +33,10 @@ constexpr std::string_view doubt =
     "mono_ns";
 
 /// Indexed by Quality.
-constexpr std::array endings{ShortText("\x64good"), ShortText("\x69uncertain"),
-                             ShortText("\x63"
-                                       "bad"),
-                             ShortText("\x65stale")};
+constexpr std::array cbor_endings{ShortText("\x64good"), ShortText("\x69uncertain"),
+                                  ShortText("\x63"
+                                            "bad"),
+                                  ShortText("\x65stale")};
 
 /// Of up to TelemetrySample::text_bytes_max bytes.
 char* put_text(char* out, std::string_view text) noexcept {
@@ -47,7 +47,7 @@ char* put_text(char* out, std::string_view text) noexcept {
     return out + bytes;
 }
 
-char* put_value(char* out, const TelemetrySample& sample) noexcept {
+char* put_cbor_value(char* out, const TelemetrySample& sample) noexcept {
     switch (sample.type) {
         case ValueType::none: break;
         case ValueType::real:
@@ -78,12 +78,12 @@ void append_text(std::string& out, std::string_view text) {
 }  // namespace
 
 CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
-    : epoch_ms_(epoch_ms), frames_(channels), time_(time_key, value_key) {}
+    : epoch_ms_(epoch_ms), frames_(channels), time_(cbor_time_key, cbor_value_key) {}
 
 CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
-    static_assert(doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
+    static_assert(cbor_doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
     std::string before;
-    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | keys);
+    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | key_count);
     append_text(before, "device");
     append_text(before, info.device);
     append_text(before, "channel");
@@ -107,13 +107,13 @@ std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
     char* end = frame.before.put(out);
     end = put_cbor_head(end, CborMajor::whole, sample.seq);
     end = time_.put(end, sample.time_utc_ns);
-    end = put_value(end, sample);
+    end = put_cbor_value(end, sample);
     end = frame.after.put(end);
-    end = endings[static_cast<std::size_t>(quality_of(sample))].put(end);
+    end = cbor_endings[static_cast<std::size_t>(quality_of(sample))].put(end);
     if (has_doubtful_time(sample)) {
-        put_cbor_head(out, CborMajor::map, keys_with_doubt);
-        std::memcpy(end, doubt.data(), doubt.size());
-        end = put_cbor_integer(end + doubt.size(), sample.time_mono_ns);
+        put_cbor_head(out, CborMajor::map, key_count_with_doubt);
+        std::memcpy(end, cbor_doubt.data(), cbor_doubt.size());
+        end = put_cbor_integer(end + cbor_doubt.size(), sample.time_mono_ns);
     }
     return static_cast<std::size_t>(end - out);
 }

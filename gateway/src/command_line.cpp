@@ -37,7 +37,7 @@ ParsedCommandLine leave(int code, std::string output) {
     return {.command_line = {}, .exit_code = code, .output = std::move(output) + "\n"};
 }
 
-ParsedCommandLine refuse(const std::string& what) {
+ParsedCommandLine refuse_command_line(const std::string& what) {
     return leave(exit_code::usage,
                  std::string(program) + ": " + what + "\nExample: " + example + "\nAll options: gateway_app --help");
 }
@@ -164,7 +164,7 @@ std::vector<std::pair<std::string, std::string>> settings_variables(const char* 
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment) {
     if (const std::string option = option_without_value(argc, argv); !option.empty()) {
-        return refuse(option + " has no value");
+        return refuse_command_line(option + " has no value");
     }
     Options options;
     CLI::App app("Telegate, a telemetry gateway: samples devices and publishes to any ZeroMQ subscriber.", program);
@@ -176,12 +176,12 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv, const ch
     } catch (const CLI::CallForVersion&) {
         return leave(exit_code::ok, app.version());
     } catch (const CLI::ExtrasError&) {
-        return refuse(stray_text(app));
+        return refuse_command_line(stray_text(app));
     } catch (const CLI::ParseError& error) {
-        return refuse(error.what());
+        return refuse_command_line(error.what());
     }
     if (const std::string fault = fault_of(app, options); !fault.empty()) {
-        return refuse(fault);
+        return refuse_command_line(fault);
     }
     CommandLine& line = options.line;
     if (!options.log_format.empty()) {

@@ -26,7 +26,7 @@ std::string address_text(const std::string& host, const std::string& port) {
     return host.find(':') == std::string::npos ? host + ':' + port : '[' + host + "]:" + port;
 }
 
-[[noreturn]] void fail(int error, const std::string& address) {
+[[noreturn]] void fail_to_listen(int error, const std::string& address) {
     throw std::system_error(error, std::generic_category(), "cannot listen on " + address);
 }
 
@@ -40,7 +40,7 @@ Addresses resolve(const std::string& host, const std::string& port) {
     hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV;
     const std::string numeric = host == "localhost" ? "127.0.0.1" : host;
     if (::getaddrinfo(numeric.c_str(), port.c_str(), &hints, &found) != 0) {
-        fail(EADDRNOTAVAIL, address_text(host, port));
+        fail_to_listen(EADDRNOTAVAIL, address_text(host, port));
     }
     return {found, &::freeaddrinfo};
 }
@@ -90,7 +90,7 @@ sockaddr_un unix_address(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof address.sun_path) {
-        fail(ENAMETOOLONG, "unix:" + path);
+        fail_to_listen(ENAMETOOLONG, "unix:" + path);
     }
     path.copy(address.sun_path, path.size());
     return address;
@@ -142,7 +142,7 @@ HttpListener HttpListener::on_tcp(const std::string& host, std::uint16_t port) {
     ::setsockopt(listener.socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (listener.socket_ < 0 || ::bind(listener.socket_, addresses->ai_addr, addresses->ai_addrlen) != 0 ||
         ::listen(listener.socket_, backlog) != 0) {
-        fail(errno, address_text(host, service));
+        fail_to_listen(errno, address_text(host, service));
     }
     listener.address_ = bound_address(listener.socket_);
     return listener;
@@ -157,7 +157,7 @@ HttpListener HttpListener::on_unix(const std::string& path) {
         error = bind_unix(listener.socket_, address);
     }
     if (error != 0) {
-        fail(error, "unix:" + path);
+        fail_to_listen(error, "unix:" + path);
     }
     listener.path_ = path;
     listener.file_ = identity_of(path);
@@ -172,7 +172,7 @@ HttpListener HttpListener::adopt(int socket) {
     const sa_family_t family = name_of(socket).storage.ss_family;
     const bool usable = family == AF_UNIX || family == AF_INET || family == AF_INET6;
     if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &bytes) != 0 || listening == 0 || !usable) {
-        fail(EINVAL, "descriptor " + std::to_string(socket) + ", which is no listening socket");
+        fail_to_listen(EINVAL, "descriptor " + std::to_string(socket) + ", which is no listening socket");
     }
     ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);

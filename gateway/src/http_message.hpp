@@ -40,6 +40,11 @@ struct HttpRequest {
     const HttpPeer* peer = nullptr;  // there is always one but in tests of the routes
 };
 
+/// The value of a header field of `request`, see HttpRequest::field.
+[[nodiscard]] inline std::string_view field_of(const HttpRequest& request, std::string_view name) {
+    return request.field ? request.field(name) : std::string_view();
+}
+
 /// What an event stream has to say to the server that pulls from it.
 enum class StreamState : std::uint8_t {
     more,     // there is more to pull at once

@@ -13,16 +13,16 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t real_bytes_max = 32;  // the longest is 24
-constexpr std::string_view time_key = ",\"time\":\"";
-constexpr std::string_view value_key = "\",\"value\":";
+constexpr std::string_view json_time_key = ",\"time\":\"";
+constexpr std::string_view json_value_key = "\",\"value\":";
 
 /// Indexed by Quality: what follows `"quality":"`.
-constexpr std::array endings{ShortText("good\"}"), ShortText("uncertain\"}"), ShortText("bad\"}"),
-                             ShortText("stale\"}")};
+constexpr std::array json_endings{ShortText("good\"}"), ShortText("uncertain\"}"), ShortText("bad\"}"),
+                                  ShortText("stale\"}")};
 
 /// Put in the place of the last bracket.
-constexpr std::string_view doubt = ",\"time_quality\":\"unsynchronised\",\"mono_ns\":";
-static_assert(doubt.size() + whole_bytes_max + 2 <= JsonEncoder::doubt_bytes_max);
+constexpr std::string_view json_doubt = ",\"time_quality\":\"unsynchronised\",\"mono_ns\":";
+static_assert(json_doubt.size() + whole_bytes_max + 2 <= JsonEncoder::doubt_bytes_max);
 
 char* put(char* out, std::string_view text) noexcept {
     std::memcpy(out, text.data(), text.size());
@@ -127,7 +127,7 @@ char* put_string(char* out, std::string_view text) noexcept {
     return out;
 }
 
-char* put_value(char* out, const TelemetrySample& sample) noexcept {
+char* put_json_value(char* out, const TelemetrySample& sample) noexcept {
     switch (sample.type) {
         case ValueType::none: break;
         case ValueType::real:
@@ -151,7 +151,7 @@ std::string json_string(std::string_view text) {
 }  // namespace
 
 JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
-    : epoch_(std::to_string(epoch_ms)), frames_(channels), time_(time_key, value_key) {}
+    : epoch_(std::to_string(epoch_ms)), frames_(channels), time_(json_time_key, json_value_key) {}
 
 JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
     Frame frame{StepText("{\"device\":" + json_string(info.device) + ",\"channel\":" + json_string(info.channel) +
@@ -168,11 +168,11 @@ std::size_t JsonEncoder::encode(const TelemetrySample& sample, char* out) {
     char* end = frame.before.put(out);
     end = put_whole(end, sample.seq);
     end = time_.put(end, sample.time_utc_ns);
-    end = put_value(end, sample);
+    end = put_json_value(end, sample);
     end = frame.after.put(end);
-    end = endings[static_cast<std::size_t>(quality_of(sample))].put(end);
+    end = json_endings[static_cast<std::size_t>(quality_of(sample))].put(end);
     if (has_doubtful_time(sample)) {
-        end = put_integer(put(end - 1, doubt), sample.time_mono_ns);
+        end = put_integer(put(end - 1, json_doubt), sample.time_mono_ns);
         *end++ = '}';
     }
     return static_cast<std::size_t>(end - out);

@@ -4,7 +4,6 @@
 #include <charconv>
 
 namespace telegate {
-namespace {
 
 std::string_view trimmed(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
@@ -15,6 +14,8 @@ std::string_view trimmed(std::string_view text) noexcept {
     }
     return text;
 }
+
+namespace {
 
 /// Takes what stands before `mark`, and the mark, from the front.
 std::string_view take_part(std::string_view& text, char mark) noexcept {

@@ -7,6 +7,9 @@
 
 namespace telegate {
 
+/// Without the spaces and tabs around it, which HTTP allows around each part of a field. Threads: any.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
 /// Which of the media types `given` a client with this Accept field likes best; the first of several alike. nullopt:
 /// it wants none of them. An empty field wants anything. A type is as in Content-Type; of its parameters only `version`
 /// is looked at, when the client names one too. Threads: any.

@@ -10,7 +10,7 @@
 namespace telegate {
 namespace {
 
-void append_escaped(std::string& out, std::string_view text) {
+void append_metric_text(std::string& out, std::string_view text) {
     std::string valid(3 * text.size(), '\0');
     valid.resize(static_cast<std::size_t>(put_utf8(valid.data(), text) - valid.data()));
     for (const char c : valid) {
@@ -73,7 +73,7 @@ void MetricText::add_line(std::initializer_list<MetricLabel> labels, std::string
         text_ += before;
         text_ += label.name;
         text_ += "=\"";
-        append_escaped(text_, label.value);
+        append_metric_text(text_, label.value);
         text_ += '"';
         before = ',';
     }

@@ -13,7 +13,7 @@ bool is_known(Source source) noexcept {
 }
 
 // clang-format off
-constexpr std::array rows{
+constexpr std::array clock_rows{
     MetricRow{{"telegate_clock_synchronised", MetricType::gauge, "",
                "1 when the kernel says that the wall clock is kept right, 0 when not; missing when it does not say."}, "",
               [](Source s, Text t) {
@@ -37,7 +37,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const MetricRow> clock_metrics() noexcept {
-    return rows;
+    return clock_rows;
 }
 
 }  // namespace telegate

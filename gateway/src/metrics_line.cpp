@@ -87,7 +87,7 @@ void add_lateness(Source source, Text text) {
 }
 
 // clang-format off
-constexpr std::array rows{
+constexpr std::array line_rows{
     MetricRow{{"telegate_samples_captured", MetricType::counter, "", "Samples taken from the device."}, "device",
               [](Source s, Text t) { add_books(s, t, [](const Books& b) { return b.sampled; }); }},
     MetricRow{{"telegate_samples_published", MetricType::counter, "",
@@ -145,7 +145,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const MetricRow> line_metrics() noexcept {
-    return rows;
+    return line_rows;
 }
 
 }  // namespace telegate

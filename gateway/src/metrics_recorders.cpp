@@ -16,7 +16,7 @@ void add_recorders(Source source, Text text, const Value& value) {
 }
 
 // clang-format off
-constexpr std::array rows{
+constexpr std::array recorders_rows{
     MetricRow{{"telegate_recorder_samples", MetricType::counter, "",
                "Samples written to recordings; device is empty for the recorder of all."}, "device",
               [](Source s, Text t) { add_recorders(s, t, [](const RecorderStatus& r) { return r.samples; }); }},
@@ -37,7 +37,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const MetricRow> recorder_metrics() noexcept {
-    return rows;
+    return recorders_rows;
 }
 
 }  // namespace telegate

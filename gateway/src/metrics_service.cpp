@@ -1,3 +1,4 @@
+#include "build_info.hpp"
 #include "metrics_table.hpp"
 #include "status_parts.hpp"
 
@@ -8,12 +9,6 @@ namespace {
 
 using Source = const MetricsSource&;
 using Text = MetricText&;
-
-#ifdef __clang__
-constexpr std::string_view compiler = "clang " __clang_version__;
-#else
-constexpr std::string_view compiler = "gcc " __VERSION__;
-#endif
 
 bool has_number(const TelemetrySample& sample) noexcept {
     return sample.seq > 0 &&
@@ -81,10 +76,11 @@ void add_reload(Source source, Text text, const Value& value) {
 }
 
 // clang-format off
-constexpr std::array rows{
+constexpr std::array service_rows{
     MetricRow{{"telegate_build", MetricType::info, "", "What is running."}, "version, type, compiler",
               [](Source, Text t) {
-                  t.add({{"version", TELEGATE_VERSION}, {"type", TELEGATE_BUILD_TYPE}, {"compiler", compiler}}, std::uint64_t{1});
+                  t.add({{"version", build_info::version}, {"type", build_info::type}, {"compiler", build_info::compiler}},
+                        std::uint64_t{1});
               }},
     MetricRow{{"telegate_start_time_seconds", MetricType::gauge, "seconds",
                "When the gateway started, in seconds since 1970; sequence numbers restart with it."}, "",
@@ -139,7 +135,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const MetricRow> service_metrics() noexcept {
-    return rows;
+    return service_rows;
 }
 
 }  // namespace telegate

@@ -18,7 +18,7 @@ void add_each(Text text, const char* label, const std::array<Count, size>& count
 }
 
 // clang-format off
-constexpr std::array rows{
+constexpr std::array services_rows{
     MetricRow{{"telegate_services_requests", MetricType::counter, "", "Requests that were understood."}, "service",
               [](Source s, Text t) { add_each<ServiceKind>(t, "service", s.snapshot.services.requests); }},
     MetricRow{{"telegate_services_errors", MetricType::counter, "", "Answers that told an error."}, "code",
@@ -43,7 +43,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const MetricRow> services_metrics() noexcept {
-    return rows;
+    return services_rows;
 }
 
 }  // namespace telegate

@@ -55,7 +55,7 @@ using Count = std::uint64_t;
 constexpr std::string_view endpoint_labels = "endpoint, format";
 
 // clang-format off
-constexpr std::array rows{
+constexpr std::array transport_rows{
     MetricRow{{"telegate_publisher_messages", MetricType::counter, "",
                "Messages published, once for each format, whether or not anybody had asked for them."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::messages); }},
@@ -120,7 +120,7 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const MetricRow> transport_metrics() noexcept {
-    return rows;
+    return transport_rows;
 }
 
 }  // namespace telegate

@@ -11,12 +11,12 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
-constexpr std::uint64_t whole_max = 9'007'199'254'740'992;
+constexpr std::uint64_t seq_max = 9'007'199'254'740'992;
 /// The end of the year 9999, so that there is room behind each.
 constexpr std::uint64_t epoch_max = 253'402'300'799'999;
-constexpr int depth_max = 4;
+constexpr int state_depth_max = 4;
 
 /// "line 3": of the byte that a parser has stopped at.
 std::string line_at(std::string_view text, std::size_t byte) {
@@ -25,7 +25,7 @@ std::string line_at(std::string_view text, std::size_t byte) {
 }
 
 /// From 1 on.
-bool is_whole(const Json& json, const char* key, std::uint64_t max) {
+bool is_whole(const SortedJson& json, const char* key, std::uint64_t max) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number_unsigned() && found->get<std::uint64_t>() >= 1 &&
            found->get<std::uint64_t>() <= max;
@@ -38,12 +38,12 @@ bool is_topic(std::string_view text) {
 }
 
 /// What is wrong with it; "" when nothing is.
-std::string take_channels(const Json& channels, const std::string& place, PastEpoch& epoch) {
+std::string take_channels(const SortedJson& channels, const std::string& place, PastEpoch& epoch) {
     if (!channels.is_object()) {
         return place + " is no object";
     }
     for (const auto& [topic, seq] : channels.items()) {
-        if (!is_topic(topic) || !seq.is_number_unsigned() || seq.get<std::uint64_t>() > whole_max) {
+        if (!is_topic(topic) || !seq.is_number_unsigned() || seq.get<std::uint64_t>() > seq_max) {
             return place + '/' + topic.substr(0, 80) + " is no topic with a whole number";
         }
         epoch.last_seqs.emplace(topic, seq.get<std::uint64_t>());
@@ -51,7 +51,7 @@ std::string take_channels(const Json& channels, const std::string& place, PastEp
     return "";
 }
 
-std::string take_epoch(const Json& json, const std::string& place, std::vector<PastEpoch>& epochs) {
+std::string take_epoch(const SortedJson& json, const std::string& place, std::vector<PastEpoch>& epochs) {
     if (!json.is_object() || !is_whole(json, "epoch", epoch_max) || !json.contains("ended") ||
         !json["ended"].is_boolean() || !json.contains("channels")) {
         return place + " is no object of epoch, ended and channels";
@@ -91,17 +91,17 @@ std::string past_epochs_text(const std::vector<PastEpoch>& epochs) {
 
 std::variant<std::vector<PastEpoch>, std::string> read_past_epochs(std::string_view text) {
     std::vector<PastEpoch> epochs;
-    Json json;
+    SortedJson json;
     try {
-        json = Json::parse(text, [](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
-            if (depth > depth_max) {
+        json = SortedJson::parse(text, [](int depth, SortedJson::parse_event_t /*event*/, const SortedJson& /*value*/) {
+            if (depth > state_depth_max) {
                 throw std::length_error("is nested too deep");
             }
             return true;
         });
-    } catch (const Json::parse_error& error) {
+    } catch (const SortedJson::parse_error& error) {
         return line_at(text, error.byte) + ": is not JSON";
-    } catch (const Json::out_of_range&) {
+    } catch (const SortedJson::out_of_range&) {
         return "holds a number outside of every range";
     } catch (const std::length_error& error) {
         return error.what();

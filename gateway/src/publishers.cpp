@@ -12,25 +12,17 @@
 namespace telegate {
 namespace {
 
-constexpr std::array formats{PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record};
+constexpr std::array all_formats{PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record};
 
 /// Whether it is another address each time that it is bound.
 bool is_any(const Endpoint& endpoint) {
     return endpoint.transport == Transport::tcp ? endpoint.port == 0 : endpoint.path == "*";
 }
 
-/// Whether one of them being bound can be why the other cannot: at another address of the same port, too.
-bool may_be_in_the_way(const Endpoint& bound, const Endpoint& wanted) {
-    if (bound.transport != wanted.transport) {
-        return false;
-    }
-    return bound.transport == Transport::tcp ? bound.port == wanted.port : bound.path == wanted.path;
-}
-
 constexpr std::size_t segment_bytes_least = 16 * 1024;
 
 /// Whose failure names the setting.
-Endpoint bind_for(const FormatEndpoint& wanted, Publisher& publisher) {
+Endpoint bind_publisher(const FormatEndpoint& wanted, Publisher& publisher) {
     return get_for("[publish \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
         const Security security = to_security(wanted.curve);
         Endpoint bound = wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
@@ -58,7 +50,7 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
     : reactor_(reactor), connections_max_(connections_max), hooks_(std::move(hooks)) {
     add_lines(endpoints);
     for (const FormatEndpoint& wanted : endpoints) {
-        bound_.push_back({wanted, bind_for(wanted, publisher_of(wanted.format))});
+        bound_.push_back({wanted, bind_publisher(wanted, publisher_of(wanted.format))});
         bound_.back().wanted.adopted = -1;  // the publisher has it
     }
 }
@@ -66,7 +58,7 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
 /// For the formats that have none yet.
 void Publishers::add_lines(std::span<const FormatEndpoint> endpoints) {
     std::vector<PayloadFormat> fresh;
-    for (const PayloadFormat format : formats) {
+    for (const PayloadFormat format : all_formats) {
         const auto has_format = [format](const auto& each) {
             return each.format == format;
         };
@@ -165,12 +157,12 @@ std::shared_ptr<Publishers::Prepared> Publishers::prepare(std::span<const Format
 
 Endpoint Publishers::bind(const FormatEndpoint& wanted, Prepared& prepared) {
     for (Prepared::Leaving& each : prepared.leaving) {
-        if (!each.is_unbound && may_be_in_the_way(each.bound.as_bound, wanted.endpoint)) {
+        if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {
             each.is_unbound = true;
             publisher_of(each.bound.wanted.format).unbind(each.bound.as_bound);
         }
     }
-    return bind_for(wanted, publisher_of(wanted.format));
+    return bind_publisher(wanted, publisher_of(wanted.format));
 }
 
 std::vector<std::string> Publishers::roll_back(Prepared& prepared) {

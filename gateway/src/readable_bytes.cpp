@@ -13,13 +13,23 @@ bool is_control(std::string_view character) noexcept {
     return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
 }
 
-void append_escaped(std::string& text, std::string_view bytes) {
+void append_hexadecimal(std::string& text, std::string_view bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         text += "\\x";
         text += digits[byte_at(bytes, at) >> 4U];
         text += digits[byte_at(bytes, at) & 0xFU];
     }
+}
+
+template <class Texts>
+std::string join(const Texts& texts, std::string_view separator) {
+    std::string all;
+    for (const auto& text : texts) {
+        all += all.empty() ? "" : separator;
+        all += text;
+    }
+    return all;
 }
 
 }  // namespace
@@ -31,7 +41,7 @@ std::string to_readable(std::string_view bytes) {
         const std::size_t length = utf8_bytes(bytes);
         const std::string_view character = bytes.substr(0, length == 0 ? 1 : length);
         if (length == 0 || is_control(character)) {
-            append_escaped(text, character);
+            append_hexadecimal(text, character);
         } else if (character == "\\") {
             text += "\\\\";
         } else {
@@ -40,6 +50,14 @@ std::string to_readable(std::string_view bytes) {
         bytes.remove_prefix(character.size());
     }
     return text;
+}
+
+std::string joined(std::span<const std::string> texts, std::string_view separator) {
+    return join(texts, separator);
+}
+
+std::string joined(std::span<const std::string_view> texts, std::string_view separator) {
+    return join(texts, separator);
 }
 
 }  // namespace telegate

@@ -11,7 +11,7 @@ namespace telegate {
 namespace {
 
 /// Who records, with the place of the setting that says so.
-struct Claim {
+struct RecorderClaim {
     RecorderOptions options;
     SettingsPlace place;
     std::string setting;
@@ -22,8 +22,8 @@ SettingsPlace place_of(const DeviceSettings& device, std::string_view key) {
     return found == device.places.end() ? device.place : found->second;
 }
 
-std::vector<Claim> claims_of(const Settings& settings) {
-    std::vector<Claim> claims;
+std::vector<RecorderClaim> recorder_claims_of(const Settings& settings) {
+    std::vector<RecorderClaim> claims;
     RecorderOptions options;
     options.bytes_max = static_cast<std::uint64_t>(settings.record.bytes_max);
     options.files_max = static_cast<std::size_t>(settings.record.files_max);
@@ -49,9 +49,9 @@ bool is_older_file(const std::string& recorder, const std::string& path) {
 }
 
 /// What is wrong with a claim beside those before it; "" when nothing is. The same file twice is told elsewhere.
-std::string fault_of(const Claim& claim, const std::vector<Claim>& all) {
+std::string fault_of(const RecorderClaim& claim, const std::vector<RecorderClaim>& all) {
     const std::string path = file_identity(claim.options.path);
-    for (const Claim& other : all) {
+    for (const RecorderClaim& other : all) {
         const std::string other_path = file_identity(other.options.path);
         if (is_older_file(other_path, path)) {
             return '"' + claim.options.path + "\" is the name of an older file of " + other.setting + ", which is \"" +
@@ -61,14 +61,16 @@ std::string fault_of(const Claim& claim, const std::vector<Claim>& all) {
     return "";
 }
 
-void check_replays(const Settings& settings, const std::vector<Claim>& claims, std::vector<SettingsProblem>& problems) {
+void check_replays(const Settings& settings, const std::vector<RecorderClaim>& claims,
+                   std::vector<SettingsProblem>& problems) {
     for (const DeviceSettings& device : settings.devices) {
         if (device.driver != "replay" || device.replay.file.empty()) {
             continue;
         }
         const std::string path = file_identity(device.replay.file);
-        const auto claim = std::find_if(claims.begin(), claims.end(),
-                                        [&](const Claim& each) { return file_identity(each.options.path) == path; });
+        const auto claim = std::find_if(claims.begin(), claims.end(), [&](const RecorderClaim& each) {
+            return file_identity(each.options.path) == path;
+        });
         if (claim != claims.end()) {
             const SettingsPlace place = place_of(device, "file");
             problems.push_back({place.file, place.line, "file",
@@ -82,9 +84,9 @@ void check_replays(const Settings& settings, const std::vector<Claim>& claims, s
 }  // namespace
 
 std::vector<RecorderOptions> plan_recorders(const Settings& settings, std::vector<SettingsProblem>& problems) {
-    const std::vector<Claim> claims = claims_of(settings);
+    const std::vector<RecorderClaim> claims = recorder_claims_of(settings);
     std::vector<RecorderOptions> recorders;
-    for (const Claim& claim : claims) {
+    for (const RecorderClaim& claim : claims) {
         if (const std::string fault = fault_of(claim, claims); !fault.empty()) {
             problems.push_back({claim.place.file, claim.place.line, "record", fault, claim.setting});
         }

@@ -20,14 +20,14 @@ namespace {
 
 constexpr mode_t file_mode = 0640;
 
-[[noreturn]] void fail(const std::string& what, int error) {
+[[noreturn]] void fail_to_record(const std::string& what, int error) {
     throw std::runtime_error(what + ": " + std::generic_category().message(error));
 }
 
 struct stat facts_of(int descriptor, const std::string& path) {
     struct stat facts {};
     if (::fstat(descriptor, &facts) != 0) {
-        fail(path, errno);
+        fail_to_record(path, errno);
     }
     return facts;
 }
@@ -53,7 +53,7 @@ RecordingFile::Opened RecordingFile::open() {
         return opened;
     }
     if (point.offset < file_bytes && ::ftruncate(file_.get(), static_cast<off_t>(point.offset)) != 0) {
-        fail(path_ + ": cut at " + std::to_string(point.offset), errno);
+        fail_to_record(path_ + ": cut at " + std::to_string(point.offset), errno);
     }
     bytes_ = point.offset;
     opened.bytes = point.offset;
@@ -70,7 +70,7 @@ void RecordingFile::open_locked() {
         ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, file_mode));
     if (file.get() < 0) {
         const int error = errno;
-        fail(path_ + (error == ELOOP ? ": is a symbolic link" : ""), error);
+        fail_to_record(path_ + (error == ELOOP ? ": is a symbolic link" : ""), error);
     }
     if (!S_ISREG(facts_of(file.get(), path_).st_mode)) {
         throw std::runtime_error(path_ + ": is not a regular file");
@@ -80,7 +80,7 @@ void RecordingFile::open_locked() {
         if (error == EWOULDBLOCK) {
             throw std::runtime_error(path_ + ": is in use by another recorder");
         }
-        fail(path_ + ": lock", error);
+        fail_to_record(path_ + ": lock", error);
     }
     file_ = std::move(file);
     if (!is_in_place()) {
@@ -109,7 +109,7 @@ void RecordingFile::write(Bytes bytes) {
             const int error = count == 0 ? ENOSPC : errno;
             // What is there already would be a torn record. If it cannot be cut, it is written over or cut later.
             [[maybe_unused]] const int cut = ::ftruncate(file_.get(), static_cast<off_t>(bytes_));
-            fail(path_, error);
+            fail_to_record(path_, error);
         }
         written += static_cast<std::size_t>(count);
     }
@@ -118,7 +118,7 @@ void RecordingFile::write(Bytes bytes) {
 
 void RecordingFile::sync() {
     if (::fdatasync(file_.get()) != 0) {
-        fail(path_ + ": sync", errno);
+        fail_to_record(path_ + ": sync", errno);
     }
 }
 
@@ -132,11 +132,11 @@ void RecordingFile::rotate() {
 
 void RecordingFile::keep_files(std::size_t files_max) {
     if (files_max == 1 && ::unlink(path_.c_str()) != 0 && errno != ENOENT) {
-        fail(path_ + ": remove", errno);
+        fail_to_record(path_ + ": remove", errno);
     }
     for (std::size_t file = files_max - 1; file > 0; --file) {
         if (std::rename(name_of(file - 1).c_str(), name_of(file).c_str()) != 0 && errno != ENOENT) {
-            fail(name_of(file - 1) + ": rename to " + name_of(file), errno);
+            fail_to_record(name_of(file - 1) + ": rename to " + name_of(file), errno);
         }
     }
     file_ = Descriptor();

@@ -27,10 +27,6 @@ HttpResponse too_often(const HttpRequest& request, std::string detail) {
     return response;
 }
 
-std::string_view field_of(const HttpRequest& request, std::string_view name) {
-    return request.field ? request.field(name) : std::string_view();
-}
-
 /// Whether the page that a browser shows comes from here: its origin is "http://HOST:PORT" of this very request.
 bool is_own_origin(std::string_view origin, std::string_view host) {
     const std::size_t scheme = origin.find("://");

@@ -1,5 +1,6 @@
 #include "rest_config.hpp"
 
+#include "media_type.hpp"
 #include "problem.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
@@ -17,21 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view field(const HttpRequest& request, std::string_view name) {
-    return request.field ? request.field(name) : std::string_view();
-}
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blanks = " \t";
-    const std::size_t first = text.find_first_not_of(blanks);
-    return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 std::string_view who_of(const HttpRequest& request) {
     return request.who.empty() ? "rest" : request.who;
 }
 
-HttpResponse refuse(const HttpRequest& request, int status, std::string detail, const Json& more = Json::object()) {
+HttpResponse refuse_change(const HttpRequest& request, int status, std::string detail,
+                           const Json& more = Json::object()) {
     return problem_response({status, std::move(detail), problem_instance(request)}, more);
 }
 
@@ -114,13 +106,15 @@ HttpResponse to_response(const HttpRequest& request, const ReloadReport& report)
         case ReloadOutcome::planned:
             return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
         case ReloadOutcome::invalid:
-            return refuse(request, 422, "the settings have problems, nothing was changed" + first_text(report), json);
+            return refuse_change(request, 422, "the settings have problems, nothing was changed" + first_text(report),
+                                 json);
         case ReloadOutcome::needs_restart:
-            return refuse(request, 409, "this takes a restart, nothing was changed" + first_text(report), json);
-        case ReloadOutcome::conflict: return refuse(request, 412, "nothing was changed" + first_text(report), json);
+            return refuse_change(request, 409, "this takes a restart, nothing was changed" + first_text(report), json);
+        case ReloadOutcome::conflict:
+            return refuse_change(request, 412, "nothing was changed" + first_text(report), json);
         case ReloadOutcome::failed: break;
     }
-    HttpResponse response = refuse(request, 503, "nothing was changed" + first_text(report), json);
+    HttpResponse response = refuse_change(request, 503, "nothing was changed" + first_text(report), json);
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -132,7 +126,7 @@ HttpResponse answer_report(const HttpRequest& request, const ReloadReport& repor
 }
 
 HttpResponse without_json(const HttpRequest& request) {
-    return refuse(request, 404, "these settings have no JSON form");
+    return refuse_change(request, 404, "these settings have no JSON form");
 }
 
 HttpResponse get_config(const RestCall& call) {
@@ -175,7 +169,7 @@ HttpResponse put_config(const RestCall& call) {
         return std::move(*refusal);
     }
     LiveSettings::Replacement replacement{std::get<Settings>(std::move(body)), {}, *dry_run};
-    const std::string if_match(field(call.request, "If-Match"));
+    const std::string if_match(field_of(call.request, "If-Match"));
     if (!if_match.empty()) {
         replacement.is_based_on = [&](std::string_view hash) {
             return matches(if_match, hash);
@@ -193,7 +187,7 @@ HttpResponse post_reload(const RestCall& call) {
     return answer_report(call.request, call.handlers.config.reload(who_of(call.request)));
 }
 
-constexpr std::array parameters{
+constexpr std::array config_parameters{
     RestParameter{.name = "dry_run",
                   .schema = R"({"enum": ["0", "1", "true", "false"]})",
                   .meaning = "With 1 the answer says what would change, and nothing does."},
@@ -205,7 +199,7 @@ constexpr std::array parameters{
 constexpr std::array refused_replacement{409, 412, 503};
 constexpr std::array refused_reload{409, 422, 503};
 
-constexpr std::array routes{
+constexpr std::array config_route_table{
     RestRoute{.path = "/config",
               .summary = "The settings in force.",
               .gives = gives_json,
@@ -215,7 +209,7 @@ constexpr std::array routes{
               .path = "/config",
               .role = HttpRole::admin,
               .summary = "Replace them.",
-              .parameters = parameters,
+              .parameters = config_parameters,
               .body_schema = "Settings",
               .gives = gives_json,
               .answer_schema = "ReloadReport",
@@ -234,7 +228,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> config_routes() noexcept {
-    return routes;
+    return config_route_table;
 }
 
 }  // namespace telegate

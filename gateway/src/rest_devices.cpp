@@ -1,5 +1,6 @@
 #include "log_value.hpp"
 #include "problem.hpp"
+#include "readable_bytes.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
 #include "status_parts.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array may_be_late{503};
 constexpr std::array command_refusals{409, 503};
 constexpr std::array device_refusals{404, 503};
 constexpr std::array device_command_refusals{404, 409, 503};
@@ -24,14 +24,6 @@ constexpr std::array device_name{RestParameter{.name = "name",
                                                .place = RestParameter::Place::path,
                                                .schema = R"({"type":"string","minLength":1})",
                                                .meaning = "A device, as named in the settings."}};
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
-    }
-    return text;
-}
 
 HttpResponse no_device(const RestCall& call, const std::vector<std::string>& known) {
     return refused(call.request, 404,
@@ -160,7 +152,7 @@ constexpr RestRoute command_one(std::string_view path, std::string_view summary)
     return route;
 }
 
-constexpr std::array routes{
+constexpr std::array device_route_table{
     RestRoute{.path = "/devices",
               .summary = "All devices, with their books.",
               .gives = gives_json,
@@ -185,7 +177,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> device_routes() noexcept {
-    return routes;
+    return device_route_table;
 }
 
 }  // namespace telegate

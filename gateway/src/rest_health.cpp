@@ -66,7 +66,7 @@ constexpr RestRoute health_route(std::string_view path, std::string_view summary
             .answer = answer};
 }
 
-constexpr std::array routes{
+constexpr std::array health_route_table{
     health_route("/livez", "Whether the process works, and a restart would not help.", get_alive),
     health_route("/readyz", "Whether everything works that the settings ask for.", get_ready),
     health_route("/healthz", "The same as /readyz.", get_ready),
@@ -77,7 +77,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> health_routes() noexcept {
-    return routes;
+    return health_route_table;
 }
 
 }  // namespace telegate

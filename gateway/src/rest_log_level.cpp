@@ -133,7 +133,7 @@ HttpResponse put_level(const RestCall& call) {
     return response;
 }
 
-constexpr std::array routes{
+constexpr std::array log_level_route_table{
     RestRoute{.path = "/log-level",
               .summary = "The level of the log.",
               .gives = gives_json,
@@ -152,7 +152,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> log_level_routes() noexcept {
-    return routes;
+    return log_level_route_table;
 }
 
 }  // namespace telegate

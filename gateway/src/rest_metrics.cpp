@@ -7,7 +7,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::array may_be_late{503};
 constexpr std::array<std::string_view, 2> gives_metrics{"text/plain; version=0.0.4; charset=utf-8",
                                                         "application/openmetrics-text; version=1.0.0; charset=utf-8"};
 
@@ -24,7 +23,7 @@ HttpResponse get_metrics(const RestCall& call) {
             {}};
 }
 
-constexpr std::array routes{
+constexpr std::array metrics_route_table{
     RestRoute{.path = "/metrics",
               .summary = "Figures for Prometheus, or as OpenMetrics.",
               .gives = gives_metrics,
@@ -35,7 +34,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> metrics_routes() noexcept {
-    return routes;
+    return metrics_route_table;
 }
 
 }  // namespace telegate

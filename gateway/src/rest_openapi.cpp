@@ -1,5 +1,6 @@
 #include "rest_openapi.hpp"
 
+#include "build_info.hpp"
 #include "problem.hpp"
 #include "rest_schemas.hpp"
 #include "rest_table.hpp"
@@ -181,7 +182,7 @@ std::string openapi_json() {
     Json json;
     json["openapi"] = "3.1.0";
     json["info"] = {{"title", "telegate"},
-                    {"version", TELEGATE_VERSION},
+                    {"version", build_info::version},
                     {"description", "Shows and steers a telemetry gateway. Every GET may be a HEAD."}};
     json["paths"] = std::move(paths);
     json["components"]["schemas"] = schemas_json();

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 1> gives_html{"text/html; charset=utf-8"};
 
-constexpr std::array may_be_late{503};
-
 HttpResponse get_index(const RestCall& call) {
     std::string text = "telegate\n\n";
     for (const RestRoute* route : rest_table()) {
@@ -41,7 +39,7 @@ HttpResponse get_docs(const RestCall& call) {
     return {200, std::string(call.media_type), openapi_page(), {}};
 }
 
-constexpr std::array routes{
+constexpr std::array overview_route_table{
     RestRoute{.path = "/", .summary = "This list.", .gives = gives_text, .answer = get_index},
     RestRoute{.path = "/status",
               .summary = "What the gateway is doing.",
@@ -60,7 +58,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> overview_routes() noexcept {
-    return routes;
+    return overview_route_table;
 }
 
 }  // namespace telegate

@@ -5,6 +5,7 @@
 #include "rest_query.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -48,6 +49,10 @@ struct RestRoute {
 
 inline constexpr std::array<std::string_view, 1> gives_json{"application/json"};
 inline constexpr std::array<std::string_view, 1> gives_text{"text/plain; charset=utf-8"};
+/// The refusals of a route whose answer needs another thread.
+inline constexpr std::array may_be_late{503};
+/// Of a topic prefix in a query.
+inline constexpr std::size_t prefix_characters_max = 256;
 
 /// The rows, by noun; rest_table.cpp puts them in order.
 [[nodiscard]] std::span<const RestRoute> overview_routes() noexcept;

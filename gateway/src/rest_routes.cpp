@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::size_t logged_path_bytes_max = 256;
 
-std::string_view field_of(const HttpRequest& request, std::string_view name) {
-    return request.field ? request.field(name) : std::string_view();
-}
-
 HttpResponse nothing_here(const HttpRequest& request) {
     const std::string_view nearest = nearest_path(request.path);
     std::string detail = "there is nothing at " + quoted_text(request.path);
@@ -35,14 +31,6 @@ HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed
         refused(request, 405, to_readable(request.method) + " is not possible here; possible: " + allowed);
     response.headers.emplace_back("Allow", allowed);
     return response;
-}
-
-std::string joined(std::span<const std::string_view> types) {
-    std::string text;
-    for (const std::string_view type : types) {
-        text += (text.empty() ? "" : ", ") + std::string(type);
-    }
-    return text;
 }
 
 HttpResponse not_acceptable(const HttpRequest& request, const RestRoute& route) {

@@ -15,16 +15,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t prefix_characters_max = 256;
 constexpr std::size_t samples_max = 10'000;  // of one answer: some 2 MB
 constexpr std::size_t samples_default = 100;
 constexpr std::size_t copied_at_once = 256;
 
-constexpr std::array may_be_late{503};
 constexpr std::array no_such_channel{404};
-constexpr RestParameter prefix{
+constexpr RestParameter prefix_parameter{
     .name = "prefix", .schema = R"({"type":"string","maxLength":256})", .meaning = "Only topics that begin with it."};
-constexpr std::array prefix_only{prefix};
+constexpr std::array prefix_only{prefix_parameter};
 constexpr std::array channel_parameters{
     RestParameter{.name = "device",
                   .place = RestParameter::Place::path,
@@ -195,7 +193,7 @@ HttpResponse get_samples(const RestCall& call) {
     return {200, "application/json", body + samples_text(text, found.samples) + "}\n", {}};
 }
 
-constexpr std::array routes{
+constexpr std::array sample_route_table{
     RestRoute{.path = "/channels",
               .summary = "All channels: topics, units and books.",
               .parameters = prefix_only,
@@ -221,7 +219,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> sample_routes() noexcept {
-    return routes;
+    return sample_route_table;
 }
 
 }  // namespace telegate

@@ -11,10 +11,9 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t prefix_characters_max = 256;
 constexpr std::array<std::string_view, 1> gives_events{"text/event-stream"};
 constexpr std::array too_many{503};
-constexpr std::array parameters{
+constexpr std::array stream_parameters{
     RestParameter{.name = "prefix",
                   .schema = R"({"type":"array","maxItems":16,"items":{"type":"string","maxLength":256}})",
                   .meaning = "Only topics that begin with it; may be given up to 16 times."},
@@ -79,10 +78,10 @@ HttpResponse get_stream(const RestCall& call) {
     return response;
 }
 
-constexpr std::array routes{
+constexpr std::array stream_route_table{
     RestRoute{.path = "/stream",
               .summary = "Samples as they are published, as server-sent events.",
-              .parameters = parameters,
+              .parameters = stream_parameters,
               .gives = gives_events,
               .refusals = too_many,
               .answer = get_stream},
@@ -91,7 +90,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> stream_routes() noexcept {
-    return routes;
+    return stream_route_table;
 }
 
 }  // namespace telegate

@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array may_be_late{503};
 constexpr std::array no_such_subscriber{404, 503};
 constexpr std::array subscriber_id{
     RestParameter{.name = "id",
@@ -76,7 +75,7 @@ HttpResponse delete_subscriber(const RestCall& call) {
     return response;
 }
 
-constexpr std::array routes{
+constexpr std::array subscriber_route_table{
     RestRoute{.path = "/subscribers",
               .summary = "Everybody who is connected to a publisher.",
               .gives = gives_json,
@@ -97,7 +96,7 @@ constexpr std::array routes{
 }  // namespace
 
 std::span<const RestRoute> subscriber_routes() noexcept {
-    return routes;
+    return subscriber_route_table;
 }
 
 }  // namespace telegate

@@ -10,7 +10,7 @@
 namespace telegate {
 namespace {
 
-struct Request {
+struct PostedCall {
     enum class Progress : std::uint8_t { waiting, running, done, cancelled };
 
     std::function<void()> call;
@@ -21,14 +21,14 @@ struct Request {
 };
 
 /// Whoever waits keeps the request while its call runs, and has it alone afterwards.
-void answer(std::shared_ptr<Request> held) {
-    Request& request = *held;
+void answer(std::shared_ptr<PostedCall> held) {
+    PostedCall& request = *held;
     {
         const std::lock_guard lock(request.mutex);
-        if (request.progress == Request::Progress::cancelled) {
+        if (request.progress == PostedCall::Progress::cancelled) {
             return;
         }
-        request.progress = Request::Progress::running;
+        request.progress = PostedCall::Progress::running;
     }
     held.reset();
     try {
@@ -37,23 +37,23 @@ void answer(std::shared_ptr<Request> held) {
         request.failure = std::current_exception();
     }
     const std::lock_guard lock(request.mutex);
-    request.progress = Request::Progress::done;
+    request.progress = PostedCall::Progress::done;
     request.changed.notify_all();
 }
 
 }  // namespace
 
 bool run_on(Reactor& reactor, std::function<void()> call, std::chrono::milliseconds time) {
-    const auto request = std::make_shared<Request>();
+    const auto request = std::make_shared<PostedCall>();
     request->call = std::move(call);
     reactor.post([held = request]() mutable { answer(std::move(held)); });
     std::unique_lock lock(request->mutex);
     const auto is_done = [&] {
-        return request->progress == Request::Progress::done;
+        return request->progress == PostedCall::Progress::done;
     };
     if (!request->changed.wait_for(lock, time, is_done)) {
-        if (request->progress == Request::Progress::waiting) {
-            request->progress = Request::Progress::cancelled;
+        if (request->progress == PostedCall::Progress::waiting) {
+            request->progress = PostedCall::Progress::cancelled;
             return false;
         }
         request->changed.wait(lock, is_done);

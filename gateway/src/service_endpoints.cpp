@@ -10,16 +10,8 @@
 namespace telegate {
 namespace {
 
-/// Whether one of them being bound can be why the other cannot: at another address of the same port, too.
-bool may_be_in_the_way(const Endpoint& bound, const Endpoint& wanted) {
-    if (bound.transport != wanted.transport) {
-        return false;
-    }
-    return bound.transport == Transport::tcp ? bound.port == wanted.port : bound.path == wanted.path;
-}
-
 /// Whose failure names the setting.
-Endpoint bind_for(const ServiceEndpoint& wanted, Router& router) {
+Endpoint bind_service(const ServiceEndpoint& wanted, Router& router) {
     return get_for("[services \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
         const Security security = to_security(wanted.curve);
         return wanted.adopted < 0 ? router.bind(wanted.endpoint, security)
@@ -42,7 +34,7 @@ struct ServiceEndpoints::Prepared {
 
 ServiceEndpoints::ServiceEndpoints(Router& router, std::span<const ServiceEndpoint> endpoints) : router_(router) {
     for (const ServiceEndpoint& wanted : endpoints) {
-        bound_.push_back({wanted, bind_for(wanted, router_)});
+        bound_.push_back({wanted, bind_service(wanted, router_)});
         bound_.back().wanted.adopted = -1;  // the router has it
     }
     note_urls();
@@ -83,12 +75,12 @@ std::shared_ptr<ServiceEndpoints::Prepared> ServiceEndpoints::prepare(std::span<
 
 Endpoint ServiceEndpoints::bind(const ServiceEndpoint& wanted, Prepared& prepared) {
     for (Prepared::Leaving& each : prepared.leaving) {
-        if (!each.is_unbound && may_be_in_the_way(each.bound.as_bound, wanted.endpoint)) {
+        if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {
             each.is_unbound = true;
             router_.unbind(each.bound.as_bound);
         }
     }
-    return bind_for(wanted, router_);
+    return bind_service(wanted, router_);
 }
 
 std::vector<std::string> ServiceEndpoints::roll_back(Prepared& prepared) {

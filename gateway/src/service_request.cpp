@@ -19,11 +19,11 @@ constexpr std::array<std::string_view, service_kinds> kind_names{"ping", "catalo
 constexpr std::array<std::string_view, service_errors> error_names{"bad_request", "unknown_service", "too_large",
                                                                    "busy", "unknown_epoch"};
 /// Holes in a list in the request, and nothing deeper.
-constexpr int depth_max = 3;
+constexpr int request_depth_max = 3;
 /// In one object: more than any has.
-constexpr std::size_t keys_max = 16;
+constexpr std::size_t request_keys_max = 16;
 /// Whole numbers above this are not exact in the doubles of JSON readers.
-constexpr std::uint64_t whole_max = 9'007'199'254'740'992;
+constexpr std::uint64_t request_number_max = 9'007'199'254'740'992;
 
 struct KeyRow {
     std::string_view key;
@@ -49,19 +49,20 @@ struct Refusal {
     std::string pointer = {};
 };
 
-[[noreturn]] void refuse(const std::string& key, const std::string& detail, const std::string& parent = "") {
+[[noreturn]] void refuse_request(const std::string& key, const std::string& detail, const std::string& parent = "") {
     throw Refusal{key + ": " + detail, parent + json_pointer_part(key)};
 }
 
 /// Refuses what an ordinary parse would pass over: keys that are there twice, too many, and values that lie too deep.
 ///
-/// Threads: one. Limits: depth_max levels, keys_max keys in each object. Failure: throws Refusal.
+/// Threads: one. Limits: request_depth_max levels, request_keys_max keys in each object. Failure: throws Refusal.
 class RequestWatch {
   public:
     bool take(int depth, Json::parse_event_t event, const Json& parsed) {
         if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-            if (depth >= depth_max) {
-                throw Refusal{"the request is nested too deep, allowed: " + std::to_string(depth_max) + " levels"};
+            if (depth >= request_depth_max) {
+                throw Refusal{"the request is nested too deep, allowed: " + std::to_string(request_depth_max) +
+                              " levels"};
             }
             keys_.emplace_back();
         } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
@@ -71,8 +72,8 @@ class RequestWatch {
             if (std::find(keys_.back().begin(), keys_.back().end(), key) != keys_.back().end()) {
                 throw Refusal{quoted(key) + " is there twice in one object, allowed: once"};
             }
-            if (keys_.back().size() == keys_max) {
-                throw Refusal{"an object has too many keys, allowed: " + std::to_string(keys_max)};
+            if (keys_.back().size() == request_keys_max) {
+                throw Refusal{"an object has too many keys, allowed: " + std::to_string(request_keys_max)};
             }
             keys_.back().push_back(key);
         }
@@ -85,7 +86,7 @@ class RequestWatch {
     std::vector<std::vector<std::string>> keys_;  // of the objects that are open
 };
 
-Json parsed(std::string_view text) {
+Json parsed_request(std::string_view text) {
     RequestWatch watch;
     const std::size_t nul = text.find('\0');  // the end of the text for the parser, and nothing that JSON may have
     if (nul != std::string_view::npos) {
@@ -126,10 +127,10 @@ class Members {
         // -0 is a number with a sign, and 0.
         const bool is_whole = value->is_number_unsigned() || (value->is_number_integer() && *value == 0);
         if (!is_whole || value->get<std::uint64_t>() < min || value->get<std::uint64_t>() > max) {
-            refuse(key,
-                   json_excerpt(*value) + " is not a whole number within " + std::to_string(min) + " to " +
-                       std::to_string(max),
-                   pointer_);
+            refuse_request(key,
+                           json_excerpt(*value) + " is not a whole number within " + std::to_string(min) + " to " +
+                               std::to_string(max),
+                           pointer_);
         }
         return value->get<std::uint64_t>();
     }
@@ -140,10 +141,10 @@ class Members {
             return std::nullopt;
         }
         if (!value->is_string() || value->get_ref<const std::string&>().size() > ServiceRequest::prefix_bytes_max) {
-            refuse(key,
-                   json_excerpt(*value) + " is not text of at most " +
-                       std::to_string(ServiceRequest::prefix_bytes_max) + " bytes",
-                   pointer_);
+            refuse_request(key,
+                           json_excerpt(*value) + " is not text of at most " +
+                               std::to_string(ServiceRequest::prefix_bytes_max) + " bytes",
+                           pointer_);
         }
         return value->get<std::string>();
     }
@@ -151,7 +152,7 @@ class Members {
     [[nodiscard]] bool flag(const std::string& key) const {
         const Json* const value = find(key);
         if (value != nullptr && !value->is_boolean()) {
-            refuse(key, json_excerpt(*value) + " is neither true nor false", pointer_);
+            refuse_request(key, json_excerpt(*value) + " is neither true nor false", pointer_);
         }
         return value != nullptr && value->get<bool>();
     }
@@ -169,8 +170,8 @@ std::string read_id(const Json& document) {
     }
     const bool is_short = id->is_string() && id->get_ref<const std::string&>().size() <= ServiceRequest::id_bytes_max;
     if (!is_short && !id->is_number_integer()) {
-        refuse("id", json_excerpt(*id) + " is not a whole number, or text of at most " +
-                         std::to_string(ServiceRequest::id_bytes_max) + " bytes");
+        refuse_request("id", json_excerpt(*id) + " is not a whole number, or text of at most " +
+                                 std::to_string(ServiceRequest::id_bytes_max) + " bytes");
     }
     return id->dump();
 }
@@ -181,12 +182,14 @@ ServiceKind read_kind(const Json& document, ServiceFault& fault) {
         throw Refusal{"service: is missing, allowed: ping, catalog, snapshot, replay, status", "/service"};
     }
     if (!service->is_string()) {
-        refuse("service", json_excerpt(*service) + " is not text, allowed: ping, catalog, snapshot, replay, status");
+        refuse_request("service",
+                       json_excerpt(*service) + " is not text, allowed: ping, catalog, snapshot, replay, status");
     }
     const auto* const name = std::find(kind_names.begin(), kind_names.end(), service->get_ref<const std::string&>());
     if (name == kind_names.end()) {
         fault.error = ServiceError::unknown_service;
-        refuse("service", json_excerpt(*service) + " is no service, allowed: ping, catalog, snapshot, replay, status");
+        refuse_request("service",
+                       json_excerpt(*service) + " is no service, allowed: ping, catalog, snapshot, replay, status");
     }
     return static_cast<ServiceKind>(name - kind_names.begin());
 }
@@ -223,7 +226,7 @@ ServiceSince read_since(const Json& value) {
         " is neither a time from 1678 to 2261 such as \"2026-11-20T23:11:34.123Z\" nor an age such as \"10m\" or "
         "\"1500ms\"";
     if (!value.is_string()) {
-        refuse("since", json_excerpt(value) + allowed);
+        refuse_request("since", json_excerpt(value) + allowed);
     }
     const auto& text = value.get_ref<const std::string&>();
     if (const auto time = parse_iso8601(text)) {
@@ -234,7 +237,7 @@ ServiceSince read_since(const Json& value) {
     const auto age = has_unit ? parse_quantity(text, "us") : std::variant<std::int64_t, std::string>(std::string());
     const auto* const us = std::get_if<std::int64_t>(&age);
     if (us == nullptr || *us < 0) {
-        refuse("since", json_excerpt(value) + allowed);
+        refuse_request("since", json_excerpt(value) + allowed);
     }
     constexpr std::int64_t ns_per_us = 1'000;
     return {true, std::min(*us, age_us_max) * ns_per_us};
@@ -252,19 +255,19 @@ ServiceHole read_hole(const Json& value, const std::string& pointer) {
     }
     const Members members(value, pointer);
     const auto topic = members.text("topic");
-    const auto first = members.whole("first_seq", 1, whole_max);
+    const auto first = members.whole("first_seq", 1, request_number_max);
     if (!topic || !first) {
         const std::string missing = topic ? "first_seq" : "topic";
-        refuse(missing, "is missing", pointer);
+        refuse_request(missing, "is missing", pointer);
     }
-    const auto last = members.whole("last_seq", *first, whole_max);
+    const auto last = members.whole("last_seq", *first, request_number_max);
     return {*topic, *first, last.value_or(ServiceHole::open_end)};
 }
 
 std::vector<ServiceHole> read_holes(const Json& value) {
     if (!value.is_array() || value.empty() || value.size() > ServiceRequest::holes_max) {
-        refuse("holes", (value.is_array() ? "a list of " + std::to_string(value.size()) : json_excerpt(value)) +
-                            " is not a list of 1 to " + std::to_string(ServiceRequest::holes_max) + " holes");
+        refuse_request("holes", (value.is_array() ? "a list of " + std::to_string(value.size()) : json_excerpt(value)) +
+                                    " is not a list of 1 to " + std::to_string(ServiceRequest::holes_max) + " holes");
     }
     std::vector<ServiceHole> holes;
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -277,11 +280,11 @@ void check_replay(const ServiceRequest& request, const Members& members) {
     if (request.holes) {
         for (const char* key : {"prefix", "since"}) {
             if (members.find(key) != nullptr) {
-                refuse(key, "stands beside holes, allowed: one of the two");
+                refuse_request(key, "stands beside holes, allowed: one of the two");
             }
         }
     } else if (request.position && request.since) {
-        refuse("since", "stands beside position, allowed: one of the two");
+        refuse_request("since", "stands beside position, allowed: one of the two");
     } else if (!request.position && !request.since) {
         throw Refusal{"position, since or holes is missing, allowed: one of them"};
     }
@@ -293,8 +296,8 @@ void read_members(const Json& document, ServiceRequest& request) {
     request.after = members.text("after").value_or("");
     request.limit = members.whole("limit", 1, ServiceRequest::limit_max).value_or(request.limit);
     request.removed = members.flag("removed");
-    request.position = members.whole("position", 0, whole_max);
-    if (const auto epoch = members.whole("epoch", 0, whole_max)) {
+    request.position = members.whole("position", 0, request_number_max);
+    if (const auto epoch = members.whole("epoch", 0, request_number_max)) {
         request.epoch = static_cast<std::int64_t>(*epoch);
     }
     if (const Json* const since = members.find("since")) {
@@ -335,7 +338,7 @@ std::variant<ServiceRequest, ServiceFault> read_service_request(std::string_view
         return fault;
     }
     try {
-        const Json document = parsed(text);
+        const Json document = parsed_request(text);
         fault.head.service_json = service_json(document);
         fault.head.id_json = read_id(document);
         ServiceRequest request;

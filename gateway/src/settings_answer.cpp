@@ -57,7 +57,7 @@ std::string warning_lines(const std::vector<std::string>& warnings) {
     return lines;
 }
 
-SettingsAnswer check(const SettingsSources& sources, std::string_view format) {
+SettingsAnswer checked_settings_answer(const SettingsSources& sources, std::string_view format) {
     const bool is_json = format == "json";
     try {
         LoadedPlan loaded = load_plan(sources);
@@ -75,7 +75,7 @@ SettingsAnswer check(const SettingsSources& sources, std::string_view format) {
     }
 }
 
-SettingsAnswer print(const SettingsSources& sources, std::string_view format) {
+SettingsAnswer printed_settings_answer(const SettingsSources& sources, std::string_view format) {
     try {
         const LoadedSettings loaded = load_settings(sources);
         const std::string output = format == "ini"    ? sample_ini(loaded.settings)
@@ -90,7 +90,8 @@ SettingsAnswer print(const SettingsSources& sources, std::string_view format) {
 }  // namespace
 
 SettingsAnswer answer_settings(const CommandLine& command_line) {
-    return (command_line.purpose == Purpose::check ? check : print)(command_line.sources, command_line.format);
+    return (command_line.purpose == Purpose::check ? checked_settings_answer : printed_settings_answer)(
+        command_line.sources, command_line.format);
 }
 
 }  // namespace telegate

@@ -21,10 +21,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A list in a section in an instance in a kind of section in the document, and nothing deeper.
-constexpr int depth_max = 4;
+constexpr int settings_depth_max = 4;
 /// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
 /// others.
-constexpr std::size_t keys_max = 8'192;
+constexpr std::size_t settings_keys_max = 8'192;
 
 /// As many as are told, and one more, so that it is told that there are more.
 constexpr std::size_t problems_max = 201;
@@ -33,7 +33,7 @@ SettingsProblem problem(std::string key, std::string what) {
     return {.file = "", .line = 0, .key = std::move(key), .what = std::move(what)};
 }
 
-[[noreturn]] void refuse(std::string key, std::string what) {
+[[noreturn]] void refuse_settings(std::string key, std::string what) {
     throw SettingsError({problem(std::move(key), std::move(what))});
 }
 
@@ -41,14 +41,15 @@ SettingsProblem problem(std::string key, std::string what) {
 /// pass over.
 ///
 /// Threads: one.
-/// Limits:  depth_max levels, keys_max keys in each object.
+/// Limits:  settings_depth_max levels, settings_keys_max keys in each object.
 /// Failure: throws SettingsError.
 class DocumentWatch {
   public:
     bool take(int depth, Json::parse_event_t event, const Json& parsed) {
         if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-            if (depth >= depth_max) {
-                refuse("", "is nested too deep, allowed: at most " + std::to_string(depth_max) + " levels");
+            if (depth >= settings_depth_max) {
+                refuse_settings(
+                    "", "is nested too deep, allowed: at most " + std::to_string(settings_depth_max) + " levels");
             }
             keys_.emplace_back();
         } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
@@ -56,10 +57,11 @@ class DocumentWatch {
         } else if (event == Json::parse_event_t::key) {
             const auto& key = parsed.get_ref<const std::string&>();
             if (!keys_.back().insert(key).second) {
-                refuse("", quoted_key(key) + " is there twice in one object, allowed: once");
+                refuse_settings("", quoted_key(key) + " is there twice in one object, allowed: once");
             }
-            if (keys_.back().size() > keys_max) {
-                refuse("", "has an object of too many keys, allowed: at most " + std::to_string(keys_max));
+            if (keys_.back().size() > settings_keys_max) {
+                refuse_settings(
+                    "", "has an object of too many keys, allowed: at most " + std::to_string(settings_keys_max));
             }
         }
         return true;
@@ -71,9 +73,9 @@ class DocumentWatch {
     std::vector<std::set<std::string>> keys_;  // of the objects that are open
 };
 
-Json parsed(std::string_view text) {
+Json parsed_settings(std::string_view text) {
     if (text.size() > settings_json_bytes_max) {
-        refuse("", "is too large, allowed are at most " + std::to_string(settings_json_bytes_max) + " bytes");
+        refuse_settings("", "is too large, allowed are at most " + std::to_string(settings_json_bytes_max) + " bytes");
     }
     DocumentWatch watch;
     Json document;
@@ -81,12 +83,12 @@ Json parsed(std::string_view text) {
         document = Json::parse(
             text, [&](int depth, Json::parse_event_t event, Json& value) { return watch.take(depth, event, value); });
     } catch (const Json::parse_error& error) {
-        refuse("", "is not JSON, see byte " + std::to_string(error.byte));
+        refuse_settings("", "is not JSON, see byte " + std::to_string(error.byte));
     } catch (const Json::out_of_range&) {
-        refuse("", "is not JSON of use: it holds a number outside of every range");
+        refuse_settings("", "is not JSON of use: it holds a number outside of every range");
     }
     if (!document.is_object()) {
-        refuse("", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}");
+        refuse_settings("", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}");
     }
     return document;
 }
@@ -163,7 +165,7 @@ const SettingRow* row_of(std::string_view section, std::string_view driver, std:
 }
 
 /// The member of this name, or a null.
-const Json& member(const Json& object, const std::string& name) {
+const Json& member_or_null(const Json& object, const std::string& name) {
     static const Json none;
     const auto found = object.is_object() ? object.find(name) : object.end();
     return found == object.end() ? none : *found;
@@ -172,8 +174,8 @@ const Json& member(const Json& object, const std::string& name) {
 /// The driver of a device, or of the device of a channel; "" when there is none.
 std::string driver_of(const Json& document, const GivenSection& section) {
     const std::string name = section.name.value_or("");
-    const Json& device = member(member(document, "device"), name.substr(0, name.find('/')));
-    const Json& driver = member(device, "driver");
+    const Json& device = member_or_null(member_or_null(document, "device"), name.substr(0, name.find('/')));
+    const Json& driver = member_or_null(device, "driver");
     return (section.kind == "device" || section.kind == "channel") && driver.is_string() ? driver.get<std::string>()
                                                                                          : "";
 }
@@ -240,7 +242,7 @@ Understood understood(const Json& document) {
 }  // namespace
 
 LoadedSettings settings_from_json(std::string_view text) {
-    const Json document = parsed(text);
+    const Json document = parsed_settings(text);
     Understood found = understood(document);
     return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
 }

@@ -163,14 +163,14 @@ std::string instance_name(const SectionRow& section, std::string_view driver) {
 }
 
 /// The member of this name; null when there is none.
-Json member(const Json& object, const std::string& name) {
+Json schema_member(const Json& object, const std::string& name) {
     return object.contains(name) ? object[name] : Json();
 }
 
 Json instances_schema(const SectionRow& section, const Json& defaults) {
     std::vector<Json> each;
     for (const std::string_view driver : drivers_of(section)) {
-        each.push_back(section_schema(section, driver, member(defaults, instance_name(section, driver))));
+        each.push_back(section_schema(section, driver, schema_member(defaults, instance_name(section, driver))));
     }
     // A device names its driver, a channel does not: what all drivers have fits several.
     const char* const how = section.name == "device" ? "oneOf" : "anyOf";
@@ -205,8 +205,8 @@ std::string settings_schema_json() {
                 {"additionalProperties", false}};
     for (const SectionRow& section : section_table()) {
         const std::string name(section.name);
-        schema["properties"][name] = section.named() ? instances_schema(section, member(defaults, name))
-                                                     : section_schema(section, "", member(defaults, name));
+        schema["properties"][name] = section.named() ? instances_schema(section, schema_member(defaults, name))
+                                                     : section_schema(section, "", schema_member(defaults, name));
     }
     return schema.dump(2) + '\n';
 }

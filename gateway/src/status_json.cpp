@@ -1,5 +1,6 @@
 #include "status_json.hpp"
 
+#include "build_info.hpp"
 #include "readable_bytes.hpp"
 #include "status_parts.hpp"
 
@@ -12,12 +13,6 @@ namespace telegate {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the documented order
-
-#ifdef __clang__
-constexpr const char* compiler = "clang " __clang_version__;
-#else
-constexpr const char* compiler = "gcc " __VERSION__;
-#endif
 
 Json config_json(const ConfigStatus& config) {
     Json json{{"path", to_readable(config.path)},
@@ -179,8 +174,8 @@ std::string status_json(const StatusSnapshot& snapshot) {
     }
     Json json;
     json["name"] = "telegate";
-    json["version"] = TELEGATE_VERSION;
-    json["build"] = {{"type", TELEGATE_BUILD_TYPE}, {"compiler", compiler}};
+    json["version"] = build_info::version;
+    json["build"] = {{"type", build_info::type}, {"compiler", build_info::compiler}};
     json["state"] = to_string(snapshot.state);
     json["epoch"] = snapshot.epoch_ms;
     json["time"] = to_iso8601(snapshot.time_utc_ns);

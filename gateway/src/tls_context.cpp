@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t record_bytes_max = 16 * 1024;
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_with_tls(const std::string& what) {
     const unsigned long code = ERR_peek_last_error();
     const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
     ERR_clear_error();
@@ -83,7 +83,7 @@ std::string TlsSession::peer_name() const {
 TlsContext::TlsContext(const TlsPaths& paths, bool certificate_needed)
     : context_(::SSL_CTX_new(::TLS_server_method())) {
     if (context_ == nullptr) {
-        fail("OpenSSL cannot be used");
+        fail_with_tls("OpenSSL cannot be used");
     }
     try {
         ::SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
@@ -96,16 +96,16 @@ TlsContext::TlsContext(const TlsPaths& paths, bool certificate_needed)
             context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
         check_file(paths.certificate, FileHolds::anything);
         if (::SSL_CTX_use_certificate_chain_file(context_, paths.certificate.c_str()) != 1) {
-            fail(paths.certificate + ": not a certificate in PEM that can be read");
+            fail_with_tls(paths.certificate + ": not a certificate in PEM that can be read");
         }
         check_file(paths.key, FileHolds::secret);
         if (::SSL_CTX_use_PrivateKey_file(context_, paths.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-            fail(paths.key + ": not the key of " + paths.certificate);
+            fail_with_tls(paths.key + ": not the key of " + paths.certificate);
         }
         if (!paths.client_ca.empty()) {
             check_file(paths.client_ca, FileHolds::anything);
             if (::SSL_CTX_load_verify_locations(context_, paths.client_ca.c_str(), nullptr) != 1) {
-                fail(paths.client_ca + ": holds no certificate in PEM that can be read");
+                fail_with_tls(paths.client_ca + ": holds no certificate in PEM that can be read");
             }
             ::SSL_CTX_set_client_CA_list(context_, ::SSL_load_client_CA_file(paths.client_ca.c_str()));
             ::SSL_CTX_set_verify(context_, SSL_VERIFY_PEER | (certificate_needed ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),

@@ -16,7 +16,7 @@
 namespace telegate {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_to(const std::string& what) {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
@@ -24,7 +24,7 @@ void write_all(int descriptor, std::string_view text, const std::string& path) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());
         if (written < 0 && errno != EINTR) {
-            fail("write " + path);
+            fail_to("write " + path);
         }
         text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
     }
@@ -41,24 +41,24 @@ std::string link_target(std::string path) {
         }
         if (facts.st_uid != 0 && facts.st_uid != ::geteuid()) {
             errno = EACCES;
-            fail("the symbolic link " + path + " of another user");
+            fail_to("the symbolic link " + path + " of another user");
         }
         // A target that is absolute takes the place of the folder.
         path = std::filesystem::path(path).parent_path() / std::filesystem::read_symlink(path);
     }
     errno = ELOOP;
-    fail(path);
+    fail_to(path);
 }
 
 std::string read_whole_file(const std::string& path, std::size_t bytes_max) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
-        fail("open " + path);
+        fail_to("open " + path);
     }
     errno = S_ISREG(facts.st_mode) ? EFBIG : EINVAL;
     if (!S_ISREG(facts.st_mode) || static_cast<std::uint64_t>(facts.st_size) > bytes_max) {
-        fail("read " + path);
+        fail_to("read " + path);
     }
     std::string text(static_cast<std::size_t>(facts.st_size), '\0');
     std::size_t size = 0;
@@ -68,7 +68,7 @@ std::string read_whole_file(const std::string& path, std::size_t bytes_max) {
             continue;
         }
         if (got < 0) {
-            fail("read " + path);
+            fail_to("read " + path);
         }
         if (got == 0) {
             break;
@@ -85,20 +85,20 @@ void replace_whole_file(const std::string& path, std::string_view text) {
     {
         const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
         if (file.get() < 0) {
-            fail("open " + fresh);
+            fail_to("open " + fresh);
         }
         write_all(file.get(), text, fresh);
         if (::fsync(file.get()) != 0) {
-            fail("fsync " + fresh);
+            fail_to("fsync " + fresh);
         }
     }
     if (::rename(fresh.c_str(), path.c_str()) != 0) {
-        fail("rename " + fresh);
+        fail_to("rename " + fresh);
     }
     const std::string folder = std::filesystem::path(path).parent_path().string();
     const Descriptor parent(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (parent.get() < 0 || ::fsync(parent.get()) != 0) {
-        fail("fsync " + folder);
+        fail_to("fsync " + folder);
     }
 }
 

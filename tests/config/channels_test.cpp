@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 using namespace telegate;
+using telegate::test::boiler_section;
 using telegate::test::has;
 using telegate::test::parse;
 using telegate::test::problem_of;
@@ -14,8 +15,7 @@ using telegate::test::problems_of;
 
 namespace {
 
-const std::string boiler = "[device \"boiler\"]\ndriver = simulated\n";
-const std::string boiler_sine = boiler + "[channel \"boiler/sine\"]\nunit = Cel\n";
+const std::string boiler_sine = boiler_section + "[channel \"boiler/sine\"]\nunit = Cel\n";
 
 }  // namespace
 
@@ -33,7 +33,7 @@ TEST_CASE("what is said of a channel is known by its device and its own name", "
 }
 
 TEST_CASE("a device knows where its keys are given", "[config][channels]") {
-    CHECK(parse(boiler + "\nseed = 4\n").devices.at(0).places.at("seed").line == 4);
+    CHECK(parse(boiler_section + "\nseed = 4\n").devices.at(0).places.at("seed").line == 4);
 }
 
 TEST_CASE("the name of a channel has two parts of a topic", "[config][channels]") {
@@ -47,14 +47,14 @@ TEST_CASE("the name of a channel has two parts of a topic", "[config][channels]"
                                                                  {"boiler/a/b", false},
                                                                  {"boiler/A", false}}));
     CAPTURE(name);
-    const std::string problem = problem_of(boiler + "[channel \"" + name + "\"]\n");
+    const std::string problem = problem_of(boiler_section + "[channel \"" + name + "\"]\n");
     CHECK(problem.empty() == good);
     CHECK(has(problem, "has a bad name, allowed: DEVICE/CHANNEL, each 1 to 64 of the characters a-z 0-9 _ . -") ==
           !good);
 }
 
 TEST_CASE("a channel needs a device, in any source and before or behind it", "[config][channels]") {
-    CHECK(problem_of(boiler + "\n[channel \"boilr/sine\"]\nunit = x\n") ==
+    CHECK(problem_of(boiler_section + "\n[channel \"boilr/sine\"]\nunit = x\n") ==
           "t.ini:4: [channel \"boilr/sine\"]: there is no [device \"boilr\"], did you mean boiler?");
     CHECK(problem_of("[channel \"a/b\"]\n") == "t.ini:1: [channel \"a/b\"]: there is no [device \"a\"]");
     const LoadedSettings loaded =
@@ -66,11 +66,11 @@ TEST_CASE("a channel needs a device, in any source and before or behind it", "[c
 TEST_CASE("a channel of a device with a problem has none of its own", "[config][channels]") {
     CHECK(problems_of("[device \"a\"]\ndriver = hots\n[channel \"a/b\"]\nunit = x\n").size() == 1);
     CHECK(problems_of("[device \"a\"]\n[channel \"a/b\"]\nunit = x\n").size() == 1);
-    CHECK(problems_of(boiler + boiler + "[channel \"boiler/b\"]\nunit = x\n").size() == 1);
+    CHECK(problems_of(boiler_section + boiler_section + "[channel \"boiler/b\"]\nunit = x\n").size() == 1);
 }
 
 TEST_CASE("a key of a channel in another section is told where it belongs", "[config][channels]") {
-    CHECK(has(problem_of(boiler + "unit = Cel\n"), "it belongs in [channel \"DEVICE/CHANNEL\"]"));
+    CHECK(has(problem_of(boiler_section + "unit = Cel\n"), "it belongs in [channel \"DEVICE/CHANNEL\"]"));
     CHECK(problem_of("[channel]\n") == "t.ini:1: [channel] has no name, allowed: [channel \"DEVICE/CHANNEL\"]");
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a channel that is there twice in one file is a problem", "[config][ch
 }
 
 TEST_CASE("there are at most 4096 channels", "[config][channels]") {
-    std::string text = boiler;
+    std::string text = boiler_section;
     for (int i = 1; i <= 4'097; ++i) {
         text += "[channel \"boiler/c" + std::to_string(i) + "\"]\n";
     }
@@ -113,7 +113,7 @@ TEST_CASE("the effective settings and the sample file have the channels", "[conf
 }
 
 TEST_CASE("the sample file explains a key once, and of further sections has what is set", "[config][channels]") {
-    const std::string sample = sample_ini(parse(boiler + "[device \"b\"]\ndriver = simulated\nseed = 7\n"));
+    const std::string sample = sample_ini(parse(boiler_section + "[device \"b\"]\ndriver = simulated\nseed = 7\n"));
     const std::string meaning = "# The same seed gives the same values.\n";
     CHECK(sample.find(meaning) == sample.rfind(meaning));
     CHECK(has(sample, "\nseed = 7\n"));
@@ -130,9 +130,9 @@ TEST_CASE("channels come, go and change by name", "[config][channels]") {
         return texts;
     };
     using Texts = std::vector<std::string>;
-    CHECK(changes(boiler, boiler_sine) == Texts{"channel.boiler/sine added live"});
-    CHECK(changes(boiler_sine, boiler) == Texts{"channel.boiler/sine removed live"});
-    CHECK(changes(boiler_sine, boiler + "[channel \"boiler/sine\"]\n") ==
+    CHECK(changes(boiler_section, boiler_sine) == Texts{"channel.boiler/sine added live"});
+    CHECK(changes(boiler_sine, boiler_section) == Texts{"channel.boiler/sine removed live"});
+    CHECK(changes(boiler_sine, boiler_section + "[channel \"boiler/sine\"]\n") ==
           Texts{"channel.boiler/sine.unit changed live"});
 }
 

@@ -10,6 +10,9 @@
 
 namespace telegate::test {
 
+/// A device with nothing said of it.
+inline const std::string boiler_section = "[device \"boiler\"]\ndriver = simulated\n";
+
 /// The problems of a settings text that is called "t.ini", as they are printed. Empty when there are none.
 inline std::vector<std::string> problems_of(std::string_view text) {
     std::vector<std::string> texts;

@@ -29,7 +29,7 @@ SettingSlot texts_slot(const SettingOwner& owner) {
     return &std::get<DeviceSettings*>(owner)->simulated.waveforms;
 }
 
-SettingRow texts(const TextListRule& rule) {
+SettingRow text_list_row(const TextListRule& rule) {
     SettingRow row{.section = "device", .key = "columns", .rule = rule};
     row.slot = texts_slot;
     return row;
@@ -86,7 +86,7 @@ TEST_CASE("a number with a fraction may be one of which there may be none", "[co
 
 TEST_CASE("a list of texts keeps them in their order", "[config][rules]") {
     DeviceSettings device;
-    const SettingRow row = texts({.allowed = "a name", .count_max = 3});
+    const SettingRow row = text_list_row({.allowed = "a name", .count_max = 3});
     CHECK(is_list(row));
     CHECK(type_text(row) == "list of texts");
     REQUIRE_FALSE(assign(row, &device, "time , \"b c\",#1"));
@@ -97,8 +97,8 @@ TEST_CASE("a list of texts keeps them in their order", "[config][rules]") {
 }
 
 TEST_CASE("what is no list of texts is refused and stores nothing", "[config][rules]") {
-    const SettingRow row =
-        texts({.allowed = "1 to 4 of a b", .characters = "ab", .bytes_max = 4, .count_max = 2, .may_be_empty = false});
+    const SettingRow row = text_list_row(
+        {.allowed = "1 to 4 of a b", .characters = "ab", .bytes_max = 4, .count_max = 2, .may_be_empty = false});
     const std::string allowed = ", allowed: one or more and at most 2 texts separated by commas, each 1 to 4 of a b";
     const auto [text, fault] = GENERATE(table<std::string, std::string>({{"", "\"\" is not allowed"},
                                                                          {"a,", "\"\" is not allowed"},
@@ -117,12 +117,12 @@ TEST_CASE("what is no list of texts is refused and stores nothing", "[config][ru
 TEST_CASE("a text of a list fits a line", "[config][rules]") {
     const auto* const text = GENERATE("a\\", "a\\,b", "a\x01", "\x7f");
     DeviceSettings device;
-    CHECK(assign(texts({.allowed = "a text", .count_max = 9}), &device, text).has_value());
+    CHECK(assign(text_list_row({.allowed = "a text", .count_max = 9}), &device, text).has_value());
 }
 
 TEST_CASE("a text of a list may be there twice where its rule says so", "[config][rules]") {
     DeviceSettings device;
-    REQUIRE_FALSE(assign(texts({.allowed = "a text", .count_max = 9, .may_repeat = true}), &device, "-,a,-"));
+    REQUIRE_FALSE(assign(text_list_row({.allowed = "a text", .count_max = 9, .may_repeat = true}), &device, "-,a,-"));
     CHECK(device.simulated.waveforms == Texts{"-", "a", "-"});
 }
 

@@ -8,7 +8,7 @@ using namespace telegate;
 namespace {
 
 /// Each change as "key kind from -> to applies".
-std::vector<std::string> texts(const std::string& from, const std::string& to) {
+std::vector<std::string> change_texts(const std::string& from, const std::string& to) {
     std::vector<std::string> result;
     for (const SettingChange& change : diff(parse_settings(from, "a.ini"), parse_settings(to, "b.ini"))) {
         const bool is_value = change.kind == SettingChange::Kind::changed;
@@ -20,45 +20,46 @@ std::vector<std::string> texts(const std::string& from, const std::string& to) {
 
 using Texts = std::vector<std::string>;
 
-constexpr const char* two_devices =
+constexpr const char* boiler_and_pump =
     "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 100\n[device \"pump\"]\ndriver = simulated\n";
 
 }  // namespace
 
 TEST_CASE("equal settings have no difference, wherever they stand", "[config][diff]") {
-    CHECK(texts(two_devices, two_devices).empty());
-    CHECK(
-        texts(two_devices,
+    CHECK(change_texts(boiler_and_pump, boiler_and_pump).empty());
+    CHECK(change_texts(
+              boiler_and_pump,
               "\n\n[device \"pump\"]\ndriver = simulated\n[device \"boiler\"]\ninterval_ms = 100\ndriver = simulated\n")
-            .empty());
-    CHECK(texts("queue_size = 0\n", "").empty());
+              .empty());
+    CHECK(change_texts("queue_size = 0\n", "").empty());
 }
 
 TEST_CASE("a value that differs is named with both values", "[config][diff]") {
-    CHECK(texts("queue_size = 5\n[queue]\npolicy = block\n", "log_level = debug\n") ==
+    CHECK(change_texts("queue_size = 5\n[queue]\npolicy = block\n", "log_level = debug\n") ==
           Texts{"gateway.queue_size 5 -> 1024 changed live", "gateway.log_level info -> debug changed live",
                 "queue.policy block -> drop_oldest changed live"});
-    CHECK(texts(two_devices,
-                "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 50\nwaveforms = sine, ramp\n"
-                "[device \"pump\"]\ndriver = simulated\n") ==
+    CHECK(change_texts(boiler_and_pump,
+                       "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 50\nwaveforms = sine, ramp\n"
+                       "[device \"pump\"]\ndriver = simulated\n") ==
           Texts{"device.boiler.interval_ms 100 -> 50 changed live",
                 "device.boiler.waveforms sine, ramp, square, random_walk, noise, counter -> sine, ramp changed live"});
 }
 
 TEST_CASE("what only a start can change says so", "[config][diff]") {
-    CHECK(texts("", "[sampling]\nrealtime_priority = 5\ncpu_affinity = 0, 1\n[rest]\nlisten = 127.0.0.1:1\n") ==
+    CHECK(change_texts("", "[sampling]\nrealtime_priority = 5\ncpu_affinity = 0, 1\n[rest]\nlisten = 127.0.0.1:1\n") ==
           Texts{"sampling.realtime_priority 0 -> 5 changed restart", "sampling.cpu_affinity  -> 0, 1 changed restart",
                 "rest.listen 127.0.0.1:8080 -> 127.0.0.1:1 changed restart"});
 }
 
 TEST_CASE("a section that comes or goes is one difference, also when it is renamed", "[config][diff]") {
-    CHECK(texts("[publish \"a\"]\nendpoint = tcp://*:1\n", "[publish \"b\"]\nendpoint = tcp://*:1\n") ==
+    CHECK(change_texts("[publish \"a\"]\nendpoint = tcp://*:1\n", "[publish \"b\"]\nendpoint = tcp://*:1\n") ==
           Texts{"publish.a removed live", "publish.b added live"});
-    CHECK(texts(two_devices, "[device \"fan\"]\ndriver = host\n[device \"pump\"]\ndriver = simulated\n") ==
+    CHECK(change_texts(boiler_and_pump, "[device \"fan\"]\ndriver = host\n[device \"pump\"]\ndriver = simulated\n") ==
           Texts{"device.boiler removed live", "device.fan added live"});
 }
 
 TEST_CASE("of another driver only what all drivers have is compared", "[config][diff]") {
-    CHECK(texts("[device \"a\"]\ndriver = simulated\nseed = 5\nautostart = no\n", "[device \"a\"]\ndriver = host\n") ==
+    CHECK(change_texts("[device \"a\"]\ndriver = simulated\nseed = 5\nautostart = no\n",
+                       "[device \"a\"]\ndriver = host\n") ==
           Texts{"device.a.driver simulated -> host changed live", "device.a.autostart no -> yes changed live"});
 }

@@ -6,13 +6,8 @@
 #include <unistd.h>
 
 using namespace telegate;
+using telegate::test::boiler_section;
 using telegate::test::ScratchFiles;
-
-namespace {
-
-const std::string boiler = "[device \"boiler\"]\ndriver = simulated\n";
-
-}  // namespace
 
 TEST_CASE("each source wins over those before it", "[config][sources]") {
     const ScratchFiles files;
@@ -38,7 +33,7 @@ TEST_CASE("each source wins over those before it", "[config][sources]") {
 
 TEST_CASE("a drop-in adds to the section of its name, or makes one", "[config][sources]") {
     const ScratchFiles files;
-    const SettingsSources sources{.file = files.write("a.ini", boiler + "seed = 7\n")};
+    const SettingsSources sources{.file = files.write("a.ini", boiler_section + "seed = 7\n")};
     files.write("conf.d/a.ini", "[device \"boiler\"]\ninterval_ms = 5\n[device \"pump\"]\ndriver = host\n");
     const LoadedSettings loaded = load_settings(sources);
     REQUIRE(loaded.settings.devices.size() == 2);
@@ -96,7 +91,7 @@ TEST_CASE("a list has no more than fits in a line, however many lines it has", "
 TEST_CASE("a list that must not be empty is a problem when nothing follows its reset", "[config][sources]") {
     const auto problem = [](const std::string& lines) {
         try {
-            (void)parse_settings(boiler + lines, "t.ini");
+            (void)parse_settings(boiler_section + lines, "t.ini");
         } catch (const SettingsError& error) {
             return std::string(error.what()).substr(0, 39);
         }
@@ -130,7 +125,7 @@ TEST_CASE("of two settings that exclude each other, the one from the later sourc
 
 TEST_CASE("the driver that holds decides which keys a device has, wherever they stand", "[config][sources]") {
     const ScratchFiles files;
-    const SettingsSources sources{.file = files.write("a.ini", boiler + "seed = 7\n")};
+    const SettingsSources sources{.file = files.write("a.ini", boiler_section + "seed = 7\n")};
     files.write("conf.d/a.ini", "[device \"boiler\"]\ndriver = host\n");
     CHECK(files.problems(sources) ==
           "a.ini:3: seed: is a setting of the driver simulated, but the driver of this device is host");
@@ -138,7 +133,7 @@ TEST_CASE("the driver that holds decides which keys a device has, wherever they 
 
 TEST_CASE("the problems of all sources are told at once, in the order of the sources", "[config][sources]") {
     const ScratchFiles files;
-    SettingsSources sources{.file = files.write("m.ini", "\nqueue_size = x\nnonsense\n" + boiler)};
+    SettingsSources sources{.file = files.write("m.ini", "\nqueue_size = x\nnonsense\n" + boiler_section)};
     files.write("conf.d/b.ini", "[device \"pump\"]\n");
     files.write("conf.d/a.ini", "log_level = loud\n[queue\n");
     sources.environment = {{"TELEGATE_DEVICE_BOILER_AUTOSTART", "maybe"}};

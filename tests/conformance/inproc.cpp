@@ -3,12 +3,12 @@
 namespace telegate::test {
 namespace {
 
-Endpoint fresh(const ScratchDir& /*unused*/) {
+Endpoint fresh_inproc(const ScratchDir& /*unused*/) {
     static unsigned count = 0;
     return {Transport::inproc, {}, 0, "conformance " + std::to_string(++count)};
 }
 
-const ConformingTransport inproc({"inproc", fresh, fresh, false});
+const ConformingTransport inproc({"inproc", fresh_inproc, fresh_inproc, false});
 
 }  // namespace
 }  // namespace telegate::test

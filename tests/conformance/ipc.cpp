@@ -3,13 +3,13 @@
 namespace telegate::test {
 namespace {
 
-Endpoint fresh(const ScratchDir& scratch) {
+Endpoint fresh_ipc(const ScratchDir& scratch) {
     static unsigned count = 0;
     return {Transport::ipc, {}, 0, scratch.path(std::to_string(++count))};
 }
 
-const ConformingTransport ipc({"ipc", fresh, fresh, true});
-const ConformingTransport ipc_on_threads({"ipc, four threads", fresh, fresh, true, 4});
+const ConformingTransport ipc({"ipc", fresh_ipc, fresh_ipc, true});
+const ConformingTransport ipc_on_threads({"ipc, four threads", fresh_ipc, fresh_ipc, true, 4});
 
 }  // namespace
 }  // namespace telegate::test

@@ -5,17 +5,18 @@
 
 namespace {
 
-thread_local std::uint64_t count = 0;
+thread_local std::uint64_t allocation_count = 0;
 
 }  // namespace
 
-// These replace the library's for the whole test program; the array forms call them.
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    ++count;
+// These replace the library's for the whole test program; the array forms call them. Inlined next to the library's new
+// expressions, they would look to the compiler like free() of what is not from malloc().
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    ++allocation_count;
     return std::malloc(bytes == 0 ? 1 : bytes);
 }
 
-void* operator new(std::size_t bytes) {
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     void* memory = operator new(bytes, std::nothrow);
     if (memory == nullptr) {
         throw std::bad_alloc();
@@ -23,18 +24,18 @@ void* operator new(std::size_t bytes) {
     return memory;
 }
 
-void operator delete(void* memory, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
     std::free(memory);
 }
 
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 
 std::uint64_t telegate::test::allocations() noexcept {
-    return count;
+    return allocation_count;
 }

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr MonoTime start{1'234'567ms};
+constexpr MonoTime grid_start{1'234'567ms};
 constexpr std::int64_t utc_ahead_ns = 1'700'000'000'123'456'789;
 
 std::int64_t utc_of(MonoTime time, std::int64_t ahead = utc_ahead_ns) {
@@ -19,30 +19,30 @@ std::int64_t utc_of(MonoTime time, std::int64_t ahead = utc_ahead_ns) {
 DeadlineGrid grid_of(GridRule rule) {
     DeadlineGrid grid;
     grid.set_rule(rule);
-    grid.begin(start, utc_ahead_ns);
+    grid.begin(grid_start, utc_ahead_ns);
     return grid;
 }
 
 }  // namespace
 
 TEST_CASE("deadlines counted from the start begin at once, or an offset later", "[device][grid]") {
-    CHECK(grid_of({.interval = 10ms}).due() == start);
-    CHECK(grid_of({.interval = 10ms, .offset = 3ms}).due() == start + 3ms);
+    CHECK(grid_of({.interval = 10ms}).due() == grid_start);
+    CHECK(grid_of({.interval = 10ms, .offset = 3ms}).due() == grid_start + 3ms);
 }
 
 TEST_CASE("a deadline follows one interval after the other, and those that passed are counted", "[device][grid]") {
     DeadlineGrid grid = grid_of({.interval = 10ms});
-    CHECK(grid.advance(start) == 0);
-    CHECK(grid.due() == start + 10ms);
-    CHECK(grid.advance(start + 45ms) == 3);
-    CHECK(grid.due() == start + 50ms);
+    CHECK(grid.advance(grid_start) == 0);
+    CHECK(grid.due() == grid_start + 10ms);
+    CHECK(grid.advance(grid_start + 45ms) == 3);
+    CHECK(grid.due() == grid_start + 50ms);
 }
 
 TEST_CASE("deadlines by the wall clock are whole multiples of the interval, plus the offset", "[device][grid]") {
     const Duration offset = GENERATE(0ms, 3ms);
     DeadlineGrid grid = grid_of({.interval = 10ms, .alignment = Alignment::wall, .offset = offset});
     for (int i = 0; i < 3; ++i) {
-        CHECK(grid.due() >= start);
+        CHECK(grid.due() >= grid_start);
         CHECK((utc_of(grid.due()) - offset.count()) % 10'000'000 == 0);
         CHECK_FALSE(grid.is_off(utc_ahead_ns));
         grid.advance(grid.due());
@@ -71,11 +71,11 @@ TEST_CASE("devices that are spread have deadlines apart, and the same whenever t
     std::set<std::int64_t> places;
     for (std::uint32_t place = 0; place < 20; ++place) {
         DeadlineGrid grid = grid_of({.interval = 1s, .alignment = Alignment::spread, .place = place});
-        CHECK(grid.due() >= start);
-        CHECK(grid.due() < start + 1s);
+        CHECK(grid.due() >= grid_start);
+        CHECK(grid.due() < grid_start + 1s);
         places.insert(to_ns(grid.due()) % 1'000'000'000 / 20'000'000);  // of 50 slots
         const MonoTime first = grid.due();
-        grid.begin(start + 300s, 0);
+        grid.begin(grid_start + 300s, 0);
         CHECK((grid.due() - first) % 1s == 0s);
     }
     CHECK(places.size() >= 18);

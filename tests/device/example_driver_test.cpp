@@ -1,7 +1,7 @@
 // A whole driver, small, with its tests. docs/drivers.md is made of the parts between marks.
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"
-#include "device/modbus/peer_thread.hpp"
+#include "device/peer_thread.hpp"
 #include "host/text_scan.hpp"
 #include "support/eventually.hpp"
 

@@ -9,10 +9,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto interval = 100ms;
+constexpr auto aligned_interval = 100ms;
 
 DeviceOptions aligned(Duration offset = 0ms) {
-    DeviceOptions options = device_options("boiler", interval);
+    DeviceOptions options = device_options("boiler", aligned_interval);
     options.alignment = Alignment::wall;
     options.offset = offset;
     return options;
@@ -28,7 +28,7 @@ void run(SamplerHarness& h, const Script& script, std::size_t readings) {
 }
 
 std::int64_t past_multiple(const TelemetrySample& sample, Duration offset = 0ms) {
-    return (sample.time_utc_ns - offset.count()) % Duration(interval).count();
+    return (sample.time_utc_ns - offset.count()) % Duration(aligned_interval).count();
 }
 
 }  // namespace
@@ -55,8 +55,8 @@ TEST_CASE("after a step of the wall clock there is neither a burst nor a hole, a
     h.clock.step_utc(std::chrono::milliseconds(step_ms));
     run(h, script, 4);
     for (std::size_t i = 1; i < script.reads.size(); ++i) {
-        CHECK(script.reads[i] - script.reads[i - 1] >= interval / 2);
-        CHECK(script.reads[i] - script.reads[i - 1] <= interval * 3 / 2);
+        CHECK(script.reads[i] - script.reads[i - 1] >= aligned_interval / 2);
+        CHECK(script.reads[i] - script.reads[i - 1] <= aligned_interval * 3 / 2);
     }
     const std::vector<TelemetrySample> samples = h.drain();
     CHECK(past_multiple(samples.at(samples.size() - 1)) == 0);
@@ -69,12 +69,12 @@ TEST_CASE("devices of one interval that are spread are read apart", "[device][al
     SamplerHarness h;
     std::array<Script, 3> scripts;
     for (std::size_t i = 0; i < scripts.size(); ++i) {
-        DeviceOptions options = device_options("d" + std::to_string(i), interval);
+        DeviceOptions options = device_options("d" + std::to_string(i), aligned_interval);
         options.alignment = Alignment::spread;
         h.add(scripts[i], options);
     }
     run(h, scripts[2], 2);
     CHECK(scripts[0].reads.at(0) != scripts[1].reads.at(0));
     CHECK(scripts[1].reads.at(0) != scripts[2].reads.at(0));
-    CHECK(scripts[2].reads[1] - scripts[2].reads[0] == interval);
+    CHECK(scripts[2].reads[1] - scripts[2].reads[0] == aligned_interval);
 }

@@ -1,9 +1,9 @@
 #include "device/sampling_threads.hpp"
 
 #include "device/simulated_driver.hpp"
-#include "sampler_harness.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
+#include "threads_harness.hpp"
 
 #include <poll.h>
 #include <pthread.h>
@@ -18,8 +18,6 @@ using namespace telegate::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr auto long_time = 60s;  // no test takes it: each wait ends by what the test does
 
 /// A sampling thread on the real clock, with one scripted device.
 struct ThreadHarness {

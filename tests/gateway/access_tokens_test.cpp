@@ -17,35 +17,37 @@ std::string line(const std::string& role, const std::string& name, const std::st
     return role + ' ' + name + ' ' + token + '\n';
 }
 
-const std::string token(AccessTokens::token_bytes_min, 't');
+const std::string shortest_token(AccessTokens::token_bytes_min, 't');
 
 }  // namespace
 
 TEST_CASE("every token is found, with its holder", "[gateway][access]") {
     ScratchDir folder;
     const AccessTokens tokens = AccessTokens::load(write_private(
-        folder, "tokens", "# a comment\n" + line("admin", "a", token) + line("reader", "b", token + "x")));
+        folder, "tokens",
+        "# a comment\n" + line("admin", "a", shortest_token) + line("reader", "b", shortest_token + "x")));
     CHECK(tokens.size() == 2);
-    REQUIRE(tokens.find(token) != nullptr);
-    CHECK(tokens.find(token)->name == "a");
-    CHECK(tokens.find(token)->role == HttpRole::admin);
-    REQUIRE(tokens.find(token + "x") != nullptr);
-    CHECK(tokens.find(token + "x")->role == HttpRole::reader);
+    REQUIRE(tokens.find(shortest_token) != nullptr);
+    CHECK(tokens.find(shortest_token)->name == "a");
+    CHECK(tokens.find(shortest_token)->role == HttpRole::admin);
+    REQUIRE(tokens.find(shortest_token + "x") != nullptr);
+    CHECK(tokens.find(shortest_token + "x")->role == HttpRole::reader);
     CHECK(tokens.find("") == nullptr);
-    CHECK(tokens.find(token.substr(1)) == nullptr);
+    CHECK(tokens.find(shortest_token.substr(1)) == nullptr);
 }
 
 TEST_CASE("a bad line is named with what is allowed, and without its token", "[gateway][access]") {
     ScratchDir folder;
     const auto [text, fault] = GENERATE_COPY(table<std::string, std::string>({
-        {line("owner", "a", token), ":1: allowed: ROLE NAME TOKEN"},
+        {line("owner", "a", shortest_token), ":1: allowed: ROLE NAME TOKEN"},
         {"admin a\n", ":1: allowed: ROLE NAME TOKEN"},
-        {line("admin", "a", token + " more"), ":1: allowed: ROLE NAME TOKEN"},
-        {"\n" + line("admin", "a", token.substr(1)), ":2: the token of a is not allowed, allowed: 16 to 256"},
+        {line("admin", "a", shortest_token + " more"), ":1: allowed: ROLE NAME TOKEN"},
+        {"\n" + line("admin", "a", shortest_token.substr(1)), ":2: the token of a is not allowed, allowed: 16 to 256"},
         {line("admin", "a", std::string(257, 't')), ":1: the token of a is not allowed"},
-        {line("admin", "a", token + "\xc3\xa4"), ":1: the token of a is not allowed"},
-        {line("admin", "\"a\"", token), ":1: the name is not allowed"},
-        {line("admin", "a", token) + line("reader", "b", token), ":2: the token of b is that of a too"},
+        {line("admin", "a", shortest_token + "\xc3\xa4"), ":1: the token of a is not allowed"},
+        {line("admin", "\"a\"", shortest_token), ":1: the name is not allowed"},
+        {line("admin", "a", shortest_token) + line("reader", "b", shortest_token),
+         ":2: the token of b is that of a too"},
         {"# nothing\n", ": holds no token"},
     }));
     CAPTURE(text);
@@ -55,13 +57,13 @@ TEST_CASE("a bad line is named with what is allowed, and without its token", "[g
         FAIL("it was taken");
     } catch (const std::runtime_error& error) {
         CHECK_THAT(error.what(), Catch::StartsWith(path + fault));
-        CHECK_THAT(error.what(), !Catch::Contains(token.substr(1)));
+        CHECK_THAT(error.what(), !Catch::Contains(shortest_token.substr(1)));
     }
 }
 
 TEST_CASE("a file that everybody may read is refused, with the way out", "[gateway][access]") {
     ScratchDir folder;
-    const std::string path = write_private(folder, "tokens", line("admin", "a", token));
+    const std::string path = write_private(folder, "tokens", line("admin", "a", shortest_token));
     REQUIRE(::chmod(path.c_str(), 0644) == 0);
     CHECK_THROWS_WITH(AccessTokens::load(path), path +
                                                     ": has mode 0644, so it may be read by every user of this machine, "
@@ -98,7 +100,7 @@ TEST_CASE("one token too many is refused", "[gateway][access]") {
     ScratchDir folder;
     std::string text;
     for (std::size_t number = 0; number <= AccessTokens::tokens_max; ++number) {
-        text += line("reader", "n" + std::to_string(number), token + std::to_string(number));
+        text += line("reader", "n" + std::to_string(number), shortest_token + std::to_string(number));
     }
     CHECK_THROWS_WITH(AccessTokens::load(write_private(folder, "tokens", text)),
                       Catch::Contains(":257: is one too many"));
@@ -106,7 +108,7 @@ TEST_CASE("one token too many is refused", "[gateway][access]") {
 
 TEST_CASE("a credential is looked for where the service manager puts it", "[gateway][access]") {
     ScratchDir folder;
-    write_private(folder, "tokens", line("admin", "a", token));
+    write_private(folder, "tokens", line("admin", "a", shortest_token));
     ::unsetenv("CREDENTIALS_DIRECTORY");
     CHECK_THROWS_WITH(AccessTokens::load("credential:tokens"), Catch::Contains("CREDENTIALS_DIRECTORY"));
     ::setenv("CREDENTIALS_DIRECTORY", folder.path().c_str(), 1);

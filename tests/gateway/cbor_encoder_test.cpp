@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-using Harness = EncoderHarness<CborEncoder>;
+using CborHarness = EncoderHarness<CborEncoder>;
 
 json decode(const std::string& payload) {
     return json::from_cbor(payload);  // throws when there is a byte too many or too few
@@ -23,7 +23,7 @@ json decode(const std::string& payload) {
 }  // namespace
 
 TEST_CASE("CBOR says what JSON says, whatever the sample", "[gateway][cbor]") {
-    Harness cbor;
+    CborHarness cbor;
     EncoderHarness<JsonEncoder> as_json;
     RandomSamples random(13);
     for (int i = 0; i < 50'000; ++i) {
@@ -33,7 +33,7 @@ TEST_CASE("CBOR says what JSON says, whatever the sample", "[gateway][cbor]") {
 }
 
 TEST_CASE("every sample is the CBOR of what nlohmann/json makes of it", "[gateway][cbor]") {
-    Harness h;
+    CborHarness h;
     RandomSamples random(17);
     for (int i = 0; i < 50'000; ++i) {
         const TelemetrySample sample = random.next(h, false);
@@ -42,7 +42,7 @@ TEST_CASE("every sample is the CBOR of what nlohmann/json makes of it", "[gatewa
 }
 
 TEST_CASE("the keys come in the order of the JSON object", "[gateway][cbor]") {
-    Harness h;
+    CborHarness h;
     const auto decoded = nlohmann::ordered_json::from_cbor(h.encode(h.real(12.5)));
     std::vector<std::string> keys;
     for (const auto& item : decoded.items()) {
@@ -52,7 +52,7 @@ TEST_CASE("the keys come in the order of the JSON object", "[gateway][cbor]") {
 }
 
 TEST_CASE("a real number is a float of 64 bits, bit for bit", "[gateway][cbor]") {
-    Harness h;
+    CborHarness h;
     RandomSamples random(19);
     for (int i = 0; i < 20'000; ++i) {
         const double value = random.real();
@@ -66,7 +66,7 @@ TEST_CASE("a real number is a float of 64 bits, bit for bit", "[gateway][cbor]")
 }
 
 TEST_CASE("an integer is one, whatever its size", "[gateway][cbor]") {
-    Harness h;
+    CborHarness h;
     RandomSamples random(23);
     for (int i = 0; i < 20'000; ++i) {
         const std::int64_t value = random.integer();
@@ -77,7 +77,7 @@ TEST_CASE("an integer is one, whatever its size", "[gateway][cbor]") {
 }
 
 TEST_CASE("what is no number is null with quality bad in CBOR too", "[gateway][cbor]") {
-    Harness h;
+    CborHarness h;
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());
     const json decoded = decode(h.encode(h.real(value)));

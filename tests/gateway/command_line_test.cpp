@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 
+#include "config/problems.hpp"
 #include "support/catch.hpp"
 
 #include <string>
@@ -8,25 +9,22 @@
 #include <vector>
 
 using namespace telegate;
+using telegate::test::has;
 
 namespace {
 
-ParsedCommandLine parse(std::vector<const char*> arguments) {
+ParsedCommandLine parse_arguments(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "gateway_app");
     const char* const environment[] = {"HOME=/root", "TELEGATE_LOG_LEVEL=a=b", "XTELEGATE_A=1",
                                        "TELEGATE_EMPTY=", nullptr};
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data(), environment);
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a settings file is enough to start", "[gateway][command_line]") {
-    const ParsedCommandLine parsed =
-        parse(GENERATE(std::vector{"--config", "a.ini"}, std::vector{"-c", "a.ini"}, std::vector{"--config=a.ini"}));
+    const ParsedCommandLine parsed = parse_arguments(
+        GENERATE(std::vector{"--config", "a.ini"}, std::vector{"-c", "a.ini"}, std::vector{"--config=a.ini"}));
     CHECK_FALSE(parsed.exit_code.has_value());
     CHECK(parsed.command_line.sources.file == "a.ini");
     CHECK(parsed.command_line.purpose == Purpose::run);
@@ -35,7 +33,7 @@ TEST_CASE("a settings file is enough to start", "[gateway][command_line]") {
 }
 
 TEST_CASE("the flags --check and --test mean the same", "[gateway][command_line]") {
-    const ParsedCommandLine parsed = parse({"-c", "a.ini", GENERATE("--check", "--test")});
+    const ParsedCommandLine parsed = parse_arguments({"-c", "a.ini", GENERATE("--check", "--test")});
     CHECK_FALSE(parsed.exit_code.has_value());
     CHECK(parsed.command_line.purpose == Purpose::check);
     CHECK(parsed.command_line.format == "text");
@@ -43,13 +41,13 @@ TEST_CASE("the flags --check and --test mean the same", "[gateway][command_line]
 
 TEST_CASE("a log level is passed on", "[gateway][command_line]") {
     const auto* const level = GENERATE("trace", "debug", "info", "warn", "error", "off");
-    const ParsedCommandLine parsed = parse({"-c", "a.ini", "--log-level", level});
+    const ParsedCommandLine parsed = parse_arguments({"-c", "a.ini", "--log-level", level});
     CHECK_FALSE(parsed.exit_code.has_value());
     CHECK(parsed.command_line.sources.log_level == level);
 }
 
 TEST_CASE("a log level that does not exist is a usage error that lists those that do", "[gateway][command_line]") {
-    const ParsedCommandLine parsed = parse({"-c", "a.ini", "--log-level", GENERATE("loud", "INFO", "")});
+    const ParsedCommandLine parsed = parse_arguments({"-c", "a.ini", "--log-level", GENERATE("loud", "INFO", "")});
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, "--log-level"));
     CHECK(has(parsed.output, "trace, debug, info, warn, error, off"));
@@ -57,14 +55,14 @@ TEST_CASE("a log level that does not exist is a usage error that lists those tha
 
 TEST_CASE("an option does not take the next one for its value", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
-        parse({"-c", "a.ini", GENERATE("--config-dir=", "--set=", "--output="), "--check"});
+        parse_arguments({"-c", "a.ini", GENERATE("--config-dir=", "--set=", "--output="), "--check"});
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, "= has no value"));
 }
 
 TEST_CASE("without a settings file the gateway does not start, and shows how", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
-        parse(GENERATE(std::vector<const char*>{}, std::vector{"--check"}, std::vector{"--config", ""}));
+        parse_arguments(GENERATE(std::vector<const char*>{}, std::vector{"--check"}, std::vector{"--config", ""}));
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, "--config FILE is needed"));
     CHECK(has(parsed.output, "gateway_app --config /etc/telegate/gateway.ini"));
@@ -72,24 +70,25 @@ TEST_CASE("without a settings file the gateway does not start, and shows how", "
 
 TEST_CASE("what is not an option is a usage error that names it", "[gateway][command_line]") {
     const auto* const word = GENERATE("--frobnicate", "-z", "a.ini", "--conf=a.ini");
-    const ParsedCommandLine parsed = parse({"-c", "b.ini", word});
+    const ParsedCommandLine parsed = parse_arguments({"-c", "b.ini", word});
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, std::string(word).substr(0, 6)));
     CHECK(has(parsed.output, "gateway_app --help"));
 }
 
 TEST_CASE("an option that is mistyped is told with the nearest one", "[gateway][command_line]") {
-    CHECK(has(parse({"--confg", "a.ini"}).output, "gateway_app: --confg is not an option, did you mean --config?\n"));
-    CHECK(has(parse({"--chek", "-c", "a.ini"}).output, "--chek is not an option, did you mean --check?\n"));
-    CHECK(has(parse({"-c", "a.ini", "--log-levl=info"}).output,
+    CHECK(has(parse_arguments({"--confg", "a.ini"}).output,
+              "gateway_app: --confg is not an option, did you mean --config?\n"));
+    CHECK(has(parse_arguments({"--chek", "-c", "a.ini"}).output, "--chek is not an option, did you mean --check?\n"));
+    CHECK(has(parse_arguments({"-c", "a.ini", "--log-levl=info"}).output,
               "--log-levl is not an option, did you mean --log-level?\n"));
-    CHECK(has(parse({"-c", "a.ini", "--frobnicate"}).output, "--frobnicate is not an option\n"));
-    CHECK(has(parse({"-c", "a.ini", "b.ini"}).output, "\"b.ini\" is not expected here\n"));
+    CHECK(has(parse_arguments({"-c", "a.ini", "--frobnicate"}).output, "--frobnicate is not an option\n"));
+    CHECK(has(parse_arguments({"-c", "a.ini", "b.ini"}).output, "\"b.ini\" is not expected here\n"));
 }
 
 TEST_CASE("an option without its value or given twice is a usage error that names it", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
-        parse(GENERATE(std::vector{"--config"}, std::vector{"-c", "a.ini", "--config", "b.ini"}));
+        parse_arguments(GENERATE(std::vector{"--config"}, std::vector{"-c", "a.ini", "--config", "b.ini"}));
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, "--config"));
 }
@@ -100,13 +99,13 @@ TEST_CASE("a call without even a program name is a usage error", "[gateway][comm
 }
 
 TEST_CASE("the flag --version prints name and version and leaves", "[gateway][command_line]") {
-    const ParsedCommandLine parsed = parse({"--version"});
+    const ParsedCommandLine parsed = parse_arguments({"--version"});
     CHECK(parsed.exit_code == exit_code::ok);
     CHECK(parsed.output == "telegate 0.1.0\n");
 }
 
 TEST_CASE("the flag --help names every option and exit code, with an example", "[gateway][command_line]") {
-    const ParsedCommandLine parsed = parse({GENERATE("--help", "-h")});
+    const ParsedCommandLine parsed = parse_arguments({GENERATE("--help", "-h")});
     CHECK(parsed.exit_code == exit_code::ok);
     for (const char* const part : {"--config",  "--config-dir",
                                    "--set",     "--check",
@@ -126,9 +125,9 @@ TEST_CASE("the flag --help names every option and exit code, with an example", "
 TEST_CASE("a log format is passed on, and one that does not exist is refused with those that do",
           "[gateway][command_line]") {
     const auto* const format = GENERATE("text", "json");
-    CHECK(parse({"-c", "a.ini", "--log-format", format}).command_line.sources.assignments ==
+    CHECK(parse_arguments({"-c", "a.ini", "--log-format", format}).command_line.sources.assignments ==
           std::vector{"log.format=" + std::string(format)});
-    const ParsedCommandLine parsed = parse({"-c", "a.ini", "--log-format", GENERATE("xml", "JSON", "")});
+    const ParsedCommandLine parsed = parse_arguments({"-c", "a.ini", "--log-format", GENERATE("xml", "JSON", "")});
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, "--log-format"));
     CHECK(has(parsed.output, "text,json"));
@@ -137,12 +136,12 @@ TEST_CASE("a log format is passed on, and one that does not exist is refused wit
 TEST_CASE("variables that begin with TELEGATE_ are taken along", "[gateway][command_line]") {
     const std::vector<std::pair<std::string, std::string>> expected{{"TELEGATE_LOG_LEVEL", "a=b"},
                                                                     {"TELEGATE_EMPTY", ""}};
-    CHECK(parse({"-c", "a.ini"}).command_line.sources.environment == expected);
+    CHECK(parse_arguments({"-c", "a.ini"}).command_line.sources.environment == expected);
 }
 
 TEST_CASE("assignments and a folder of settings are taken along, in order", "[gateway][command_line]") {
     const ParsedCommandLine parsed =
-        parse({"--set", "a.b=c", "-c", "a.ini", "--set=d=e,f g", "--config-dir", "x.d", "--set", "h="});
+        parse_arguments({"--set", "a.b=c", "-c", "a.ini", "--set=d=e,f g", "--config-dir", "x.d", "--set", "h="});
     CHECK_FALSE(parsed.exit_code.has_value());
     CHECK(parsed.command_line.sources.assignments == std::vector<std::string>{"a.b=c", "d=e,f g", "h="});
     CHECK(parsed.command_line.sources.drop_in_folder == "x.d");
@@ -153,7 +152,7 @@ TEST_CASE("the settings can be printed in three formats, also without a file", "
                                                                             {"--print-config=text", "text"},
                                                                             {"--print-config=ini", "ini"},
                                                                             {"--print-config=json", "json"}}));
-    for (const ParsedCommandLine& parsed : {parse({option}), parse({option, "-c", "a.ini"})}) {
+    for (const ParsedCommandLine& parsed : {parse_arguments({option}), parse_arguments({option, "-c", "a.ini"})}) {
         CHECK_FALSE(parsed.exit_code.has_value());
         CHECK(parsed.command_line.purpose == Purpose::print);
         CHECK(parsed.command_line.format == format);
@@ -161,9 +160,9 @@ TEST_CASE("the settings can be printed in three formats, also without a file", "
 }
 
 TEST_CASE("an answer can be had as JSON", "[gateway][command_line]") {
-    CHECK(parse({"-c", "a.ini", "--check", "--output", "json"}).command_line.format == "json");
-    CHECK(parse({"-c", "a.ini", "--check", "--output=text"}).command_line.format == "text");
-    CHECK(parse({"-c", "a.ini", "--print-config", "--output", "json"}).command_line.format == "json");
+    CHECK(parse_arguments({"-c", "a.ini", "--check", "--output", "json"}).command_line.format == "json");
+    CHECK(parse_arguments({"-c", "a.ini", "--check", "--output=text"}).command_line.format == "text");
+    CHECK(parse_arguments({"-c", "a.ini", "--print-config", "--output", "json"}).command_line.format == "json");
 }
 
 TEST_CASE("options that make no sense together are a usage error that says why", "[gateway][command_line]") {
@@ -176,7 +175,7 @@ TEST_CASE("options that make no sense together are a usage error that says why",
          {Words{"-c", "a.ini", "--output", "json"}, "--output belongs to --check"},
          {Words{"--print-config=ini", "--output", "json"}, "--output belongs to --check"},
          {Words{"-c", "a.ini", "--set"}, "--set"}}));
-    const ParsedCommandLine parsed = parse(words);
+    const ParsedCommandLine parsed = parse_arguments(words);
     CHECK(parsed.exit_code == exit_code::usage);
     CHECK(has(parsed.output, part));
 }

@@ -11,7 +11,7 @@ using namespace telegate;
 namespace {
 
 /// Why there is no driver for the device; "" when there is one.
-std::string problem_of(const DeviceSettings& device) {
+std::string driver_problem(const DeviceSettings& device) {
     try {
         return make_driver(device, {}) != nullptr ? "" : "nothing was made";
     } catch (const std::exception& error) {
@@ -27,7 +27,7 @@ TEST_CASE("every driver of the settings table can be made, or says what it lacks
         DeviceSettings device;
         device.name = "d";
         device.driver = name;
-        CHECK(problem_of(device).find("there is no driver") == std::string::npos);
+        CHECK(driver_problem(device).find("there is no driver") == std::string::npos);
     }
 }
 

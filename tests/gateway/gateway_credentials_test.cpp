@@ -18,9 +18,9 @@ using nlohmann::json;
 namespace {
 
 /// A running gateway with a file of settings and one of tokens.
-class Guarded {
+class GuardedGateway {
   public:
-    Guarded() {
+    GuardedGateway() {
         write_tokens("admin anna the-first-word-of-anna\n");
         write_settings("");
         const SettingsSources sources{.file = folder_.path("gateway.ini")};
@@ -58,35 +58,35 @@ class Guarded {
     std::unique_ptr<httplib::Client> client_;
 };
 
-const std::string first = "the-first-word-of-anna";
+const std::string first_token = "the-first-word-of-anna";
 const std::string second = "another-word-of-anna";
 
 }  // namespace
 
 TEST_CASE("a reload takes tokens over that have changed, and says so", "[gateway][reload][access]") {
-    Guarded gateway;
-    CHECK(gateway.reload_by(first)["credentials"] == "same");
+    GuardedGateway gateway;
+    CHECK(gateway.reload_by(first_token)["credentials"] == "same");
     gateway.write_tokens("admin anna " + second + '\n');
     CHECK(gateway.status_for(second) == 401);
-    const json report = gateway.reload_by(first);
+    const json report = gateway.reload_by(first_token);
     CHECK(report["answered"] == 200);
     CHECK(report["outcome"] == "unchanged");
     CHECK(report["credentials"] == "changed");
-    CHECK(gateway.status_for(first) == 401);
+    CHECK(gateway.status_for(first_token) == 401);
     CHECK(gateway.status_for(second) == 200);
 }
 
 TEST_CASE("a file of tokens with a problem is refused as settings with one are, and the old tokens stay",
           "[gateway][reload][access]") {
-    Guarded gateway;
+    GuardedGateway gateway;
     gateway.write_tokens("admin anna short\n");
     gateway.write_settings(GENERATE("", "queue_size = 77\n"));
-    const json report = gateway.reload_by(first);
+    const json report = gateway.reload_by(first_token);
     CHECK(report["answered"] == 422);
     CHECK(report["outcome"] == "invalid");
     CHECK_FALSE(report["retry"].get<bool>());
     REQUIRE(report["errors"].size() == 1);
     CHECK_THAT(report["errors"][0]["detail"].get<std::string>(), Catch::Contains("tokens:1: "));
     CHECK(report["generation"] == 1);
-    CHECK(gateway.status_for(first) == 200);
+    CHECK(gateway.status_for(first_token) == 200);
 }

@@ -11,9 +11,9 @@ using namespace telegate::test;
 
 namespace {
 
-const std::string rest = "[rest]\nlisten = 127.0.0.1:0\n";
-const std::string boiler = "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = sine\n";
-const std::string pump = "[device \"pump\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = ramp\n";
+const std::string rest_section = "[rest]\nlisten = 127.0.0.1:0\n";
+const std::string boiler_device = "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = sine\n";
+const std::string pump_device = "[device \"pump\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = ramp\n";
 
 /// A gateway whose settings are replaced by other texts.
 struct ReloadFixture : GatewayFixture {
@@ -49,9 +49,9 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("queue size, policy and intervals are those of the new settings", "[gateway][reload]") {
-    ReloadFixture fixture(rest + boiler);
+    ReloadFixture fixture(rest_section + boiler_device);
     const ReloadReport report =
-        fixture.change_to("queue_size = 77\n[queue]\npolicy = drop_newest\n" + rest +
+        fixture.change_to("queue_size = 77\n[queue]\npolicy = drop_newest\n" + rest_section +
                           "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 2\nwaveforms = sine\n");
     CHECK(report.outcome == ReloadOutcome::applied);
     const StatusSnapshot now = fixture.status();
@@ -63,9 +63,9 @@ TEST_CASE("queue size, policy and intervals are those of the new settings", "[ga
 }
 
 TEST_CASE("devices come and go, and the books of those that went stay in the whole", "[gateway][reload]") {
-    ReloadFixture fixture(rest + boiler);
+    ReloadFixture fixture(rest_section + boiler_device);
     CHECK(fixture.wait_for([](const StatusSnapshot& s) { return total(s).published > 0; }));
-    CHECK(fixture.change_to(rest + pump).outcome == ReloadOutcome::applied);
+    CHECK(fixture.change_to(rest_section + pump_device).outcome == ReloadOutcome::applied);
     CHECK(fixture.devices() == Texts{"pump"});
     CHECK(eventually([&] { return fixture.is_shown("pump/ramp"); }));
     CHECK_FALSE(fixture.is_shown("boiler/sine"));
@@ -74,7 +74,7 @@ TEST_CASE("devices come and go, and the books of those that went stay in the who
     CHECK(without.books_removed.sampled > 0);
     CHECK(without.books_removed.balanced());
     CHECK(without.queue_agrees);
-    CHECK(fixture.change_to(rest + boiler + pump).outcome == ReloadOutcome::applied);
+    CHECK(fixture.change_to(rest_section + boiler_device + pump_device).outcome == ReloadOutcome::applied);
     const StatusSnapshot again = fixture.status();
     CHECK(fixture.devices() == Texts{"boiler", "pump"});
     CHECK(again.books.at(0).sampled >= without.books_removed.sampled);
@@ -83,16 +83,16 @@ TEST_CASE("devices come and go, and the books of those that went stay in the who
 }
 
 TEST_CASE("a subscriber at an endpoint that came by a reload receives", "[gateway][reload]") {
-    ReloadFixture fixture(rest + boiler);
+    ReloadFixture fixture(rest_section + boiler_device);
     const std::string publish = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nformat = record\n";
-    CHECK(fixture.change_to(rest + boiler + publish).outcome == ReloadOutcome::applied);
+    CHECK(fixture.change_to(rest_section + boiler_device + publish).outcome == ReloadOutcome::applied);
     Bench bench;
     Subscriber subscriber(bench.reactor, SocketOptions());
     Inbox<Subscriber> inbox(subscriber);
     subscriber.subscribe("boiler/");
     subscriber.connect(std::get<Endpoint>(parse_endpoint(fixture.status().endpoints.at(0).endpoint)));
     CHECK(bench.turn_until([&] { return inbox.take() >= 5; }));
-    CHECK(fixture.change_to(rest + boiler).outcome == ReloadOutcome::applied);
+    CHECK(fixture.change_to(rest_section + boiler_device).outcome == ReloadOutcome::applied);
     CHECK(bench.turn_until([&] {
         inbox.take();
         return subscriber.peers().empty();
@@ -101,12 +101,12 @@ TEST_CASE("a subscriber at an endpoint that came by a reload receives", "[gatewa
 }
 
 TEST_CASE("a taken address refuses the whole change", "[gateway][reload]") {
-    ReloadFixture fixture(rest + boiler);
+    ReloadFixture fixture(rest_section + boiler_device);
     Reactor reactor;
     Publisher other(reactor, {});
     const Endpoint taken = other.bind(std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0")));
-    const ReloadReport report =
-        fixture.change_to("queue_size = 77\n" + rest + pump + "[publish \"a\"]\nendpoint = " + to_string(taken) + "\n");
+    const ReloadReport report = fixture.change_to("queue_size = 77\n" + rest_section + pump_device +
+                                                  "[publish \"a\"]\nendpoint = " + to_string(taken) + "\n");
     CHECK(report.outcome == ReloadOutcome::failed);
     REQUIRE(report.problems.size() == 1);
     CHECK_THAT(report.problems[0].what, Catch::Contains(std::to_string(taken.port)));
@@ -116,34 +116,34 @@ TEST_CASE("a taken address refuses the whole change", "[gateway][reload]") {
 }
 
 TEST_CASE("a device that cannot be made refuses the whole change", "[gateway][reload]") {
-    ReloadFixture fixture(rest + boiler);
+    ReloadFixture fixture(rest_section + boiler_device);
     const ReloadReport report =
-        fixture.change_to(rest + pump + "[device \"other\"]\ndriver = host\nproc_root = /nonexistent\n");
+        fixture.change_to(rest_section + pump_device + "[device \"other\"]\ndriver = host\nproc_root = /nonexistent\n");
     CHECK(report.outcome == ReloadOutcome::invalid);
     CHECK(fixture.devices() == Texts{"boiler"});
 }
 
 TEST_CASE("a gateway that waits in a full queue says that it could not change, and takes the address back",
           "[gateway][reload]") {
-    ReloadFixture fixture("queue_size = 1\n[queue]\npolicy = block\n" + rest + boiler);
+    ReloadFixture fixture("queue_size = 1\n[queue]\npolicy = block\n" + rest_section + boiler_device);
     fixture.on_io([&] { fixture.gateway->pump().pause(); });
     // One in the queue, one in the hand of the sampler, which waits.
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.books.at(0).queued == 2; }));
-    const ReloadReport report = fixture.change_to("queue_size = 1\n[queue]\npolicy = block\n" + rest + pump +
-                                                  "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n");
+    const ReloadReport report = fixture.change_to("queue_size = 1\n[queue]\npolicy = block\n" + rest_section +
+                                                  pump_device + "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n");
     CHECK(report.outcome == ReloadOutcome::failed);
     CHECK(report.problems.at(0).what == "the sampling thread did not answer in time");
     CHECK(fixture.devices() == Texts{"boiler"});
     CHECK(fixture.status().endpoints.empty());
     fixture.on_io([&] { fixture.gateway->pump().resume(); });
-    CHECK(fixture.change_to(rest + pump).outcome == ReloadOutcome::applied);
+    CHECK(fixture.change_to(rest_section + pump_device).outcome == ReloadOutcome::applied);
 }
 
 TEST_CASE("more names than there is room for take a restart", "[gateway][reload]") {
-    ReloadFixture fixture(rest);
+    ReloadFixture fixture(rest_section);
     ReloadReport report;
     for (std::size_t batch = 0; batch <= Gateway::device_names_max / 200; ++batch) {
-        Settings settings = parse_settings(rest, "test.ini");
+        Settings settings = parse_settings(rest_section, "test.ini");
         for (std::size_t i = 0; i < 200; ++i) {
             DeviceSettings& device = settings.devices.emplace_back();
             device.name = "d" + std::to_string(batch * 200 + i);

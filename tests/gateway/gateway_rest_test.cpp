@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* settings = R"(sampling_interval_ms = 2
+constexpr const char* served_settings = R"(sampling_interval_ms = 2
 [rest]
 listen = 127.0.0.1:0
 [publish "a"]
@@ -24,7 +24,7 @@ waveforms = counter, sine
 )";
 
 struct Served : GatewayFixture {
-    Served() : GatewayFixture(settings) {}
+    Served() : GatewayFixture(served_settings) {}
 
     json get(const std::string& path) {
         const auto answer = client.Get(path);

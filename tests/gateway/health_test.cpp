@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto ini =
+constexpr auto made_device =
     "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
     "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\n";
 
@@ -58,7 +58,7 @@ bool recovers(Gateway& gateway) {
 }  // namespace
 
 TEST_CASE("a gateway that runs is alive and ready; one that stops is alive", "[gateway][health]") {
-    GatewayFixture fixture(ini);
+    GatewayFixture fixture(made_device);
     CHECK(recovers(*fixture.gateway));
     CHECK(fixture.stop());
     CHECK(fixture.gateway->health().alive());
@@ -71,7 +71,7 @@ TEST_CASE("a gateway whose devices have nothing due for long is alive", "[gatewa
 }
 
 TEST_CASE("an io thread that does not answer is told at once, and kills when it goes on", "[gateway][health]") {
-    GatewayFixture fixture(ini);
+    GatewayFixture fixture(made_device);
     std::promise<void> let_go;
     fixture.gateway->reactor().post([&] { let_go.get_future().wait(); });
     const Health health = fixture.gateway->health();
@@ -109,7 +109,7 @@ TEST_CASE("a device that hangs the sampling thread is told, and kills", "[gatewa
 }
 
 TEST_CASE("a sampling thread that waits for room is no reason for a restart", "[gateway][health]") {
-    GatewayFixture fixture(std::string("queue_size = 4\n[queue]\npolicy = block\n") + ini);
+    GatewayFixture fixture(std::string("queue_size = 4\n[queue]\npolicy = block\n") + made_device);
     fixture.on_io([&] { fixture.gateway->pump().pause(); });
     CHECK(becomes_bad(*fixture.gateway, "sampling"));
     const Health health = fixture.gateway->health();
@@ -120,7 +120,7 @@ TEST_CASE("a sampling thread that waits for room is no reason for a restart", "[
 }
 
 TEST_CASE("a device that fails makes the gateway not ready, by name, but not dead", "[gateway][health]") {
-    GatewayFixture fixture(std::string(ini) + "error_probability = 1\nerrors_before_safe = 3\n");
+    GatewayFixture fixture(std::string(made_device) + "error_probability = 1\nerrors_before_safe = 3\n");
     CHECK(eventually(
         [&] { return check_of(fixture.gateway->health(), "devices").detail.starts_with("made is in state safe ("); }));
     CHECK_FALSE(fixture.gateway->health().ready());

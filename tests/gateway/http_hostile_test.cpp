@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::string_view get_status = "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 constexpr auto patience = 1s;  // for an answer, on a machine that runs other tests too; attacks last longer
 
 /// A whole gateway that samples, and the longest that a good client has waited for it.

@@ -18,8 +18,6 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::string_view get_status = "GET /status HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-
 HttpServerOptions on_unix(const std::string& path) {
     HttpServerOptions options;
     options.host.clear();

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-using Harness = EncoderHarness<JsonEncoder>;
+using JsonHarness = EncoderHarness<JsonEncoder>;
 
 /// The text of the value in a payload.
 std::string value_text(const std::string& payload) {
@@ -35,14 +35,14 @@ std::string shortest_text(double value) {
 }  // namespace
 
 TEST_CASE("a sample becomes the documented object, keys in order", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     CHECK(h.encode(h.real(12.5)) ==
           R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,)"
           R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel","quality":"good"})");
 }
 
 TEST_CASE("a sample whose time nothing kept right says so, with its time on the monotonic clock", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     TelemetrySample sample = h.real(12.5);
     sample.flags = sample_flag::time_unsynchronised;
     sample.time_mono_ns = 8'421'337'005'112;
@@ -53,7 +53,7 @@ TEST_CASE("a sample whose time nothing kept right says so, with its time on the 
 }
 
 TEST_CASE("every sample comes back as nlohmann/json would have written it", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     RandomSamples random(3);
     for (int i = 0; i < 50'000; ++i) {
         const TelemetrySample sample = random.next(h, false);
@@ -62,7 +62,7 @@ TEST_CASE("every sample comes back as nlohmann/json would have written it", "[ga
 }
 
 TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     RandomSamples random(7);
     for (int i = 0; i < 50'000; ++i) {
         const double value = random.real();
@@ -75,7 +75,7 @@ TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
 }
 
 TEST_CASE("every double has its shortest text", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     RandomSamples random(9);
     for (int i = 0; i < 200'000; ++i) {
         const double value = random.real();
@@ -86,7 +86,7 @@ TEST_CASE("every double has its shortest text", "[gateway][json]") {
 }
 
 TEST_CASE("each number of up to three decimals has its shortest text", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     for (int thousandths = -120'000; thousandths <= 120'000; ++thousandths) {
         const double value = thousandths / 1000.0;
         REQUIRE(value_text(h.encode(h.real(value))) == shortest_text(value));
@@ -97,7 +97,7 @@ TEST_CASE("each number of up to three decimals has its shortest text", "[gateway
 }
 
 TEST_CASE("what JSON cannot hold is null with quality bad", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());
     const json parsed = json::parse(h.encode(h.real(value)));
@@ -106,13 +106,13 @@ TEST_CASE("what JSON cannot hold is null with quality bad", "[gateway][json]") {
 }
 
 TEST_CASE("integers beyond 2^53 keep every digit", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     const std::int64_t value = GENERATE(std::int64_t{0}, INT64_MAX, INT64_MIN, std::int64_t{9'007'199'254'740'993});
     CHECK(value_text(h.encode(h.integer(value))) == std::to_string(value));
 }
 
 TEST_CASE("booleans, absent values and qualities are spelled out", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     TelemetrySample sample = h.sample();
     const Quality quality = GENERATE(Quality::good, Quality::uncertain, Quality::bad, Quality::stale);
     sample.quality = quality;
@@ -123,7 +123,7 @@ TEST_CASE("booleans, absent values and qualities are spelled out", "[gateway][js
 }
 
 TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     for (int code = 0; code < 128; ++code) {
         const char c = static_cast<char>(code);
         const std::string text{'a', c, c, 'b'};
@@ -134,7 +134,7 @@ TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
 }
 
 TEST_CASE("any bytes as text give a valid object", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     RandomSamples random(11);
     for (int i = 0; i < 20'000; ++i) {
         const std::string text = random.text(true);
@@ -150,7 +150,7 @@ TEST_CASE("any bytes as text give a valid object", "[gateway][json]") {
 }
 
 TEST_CASE("times are exact to the nanosecond, before 1970 and across seconds", "[gateway][json]") {
-    Harness h;
+    JsonHarness h;
     const auto [ns, text] = GENERATE(table<std::int64_t, std::string>({
         {0, "1970-01-01T00:00:00.000000000Z"},
         {-1, "1969-12-31T23:59:59.999999999Z"},

@@ -18,7 +18,7 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::size_t values = 3'000;  // several turns
+constexpr std::size_t value_count = 3'000;  // several turns
 
 FormatEndpoint endpoint_with_last_values(std::size_t backlog_bytes) {
     FormatEndpoint endpoint{std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0")), PayloadFormat::json, "a"};
@@ -32,7 +32,7 @@ struct LastValuesLine {
     explicit LastValuesLine(std::size_t backlog_bytes = 16UL * 1024 * 1024)
         : endpoints{endpoint_with_last_values(backlog_bytes)} {
         pump.start();
-        for (std::size_t i = 0; i < values; ++i) {
+        for (std::size_t i = 0; i < value_count; ++i) {
             ids.push_back(channels.add(DeviceId{0}, "d", "c" + std::to_string(10'000 + i), "").value());
             publish(i);
         }
@@ -101,12 +101,12 @@ TEST_CASE("last values that take several turns come once each, and none behind a
     LastValuesLine line;
     line.after_first_turn = [&] {
         CHECK(line.last_values.waiting() == 1);
-        line.publish(0);           // its last value has been given
-        line.publish(values - 1);  // its last value has not
+        line.publish(0);                // its last value has been given
+        line.publish(value_count - 1);  // its last value has not
     };
     line.connect("");
     const auto received = line.received();
-    CHECK(received.size() == values);
+    CHECK(received.size() == value_count);
     for (const auto& [topic, seqs] : received) {
         CAPTURE(topic);
         const bool is_first = topic == "d/c10000";
@@ -129,7 +129,7 @@ TEST_CASE("who cancels and subscribes again and again is given what is under way
     };
     line.connect("");
     const auto received = line.received();
-    CHECK(received.size() == values);
+    CHECK(received.size() == value_count);
     for (const auto& [topic, seqs] : received) {
         CAPTURE(topic);
         CHECK(seqs.size() == 2);
@@ -155,7 +155,7 @@ TEST_CASE("each last value that there is no room for is counted, and the first a
           "[gateway][last]") {
     LastValuesLine line(64UL * 1024);  // less than a turn gives
     line.connect("");
-    REQUIRE(line.bench.turn_until([&] { return line.publishers.totals().matched == values; }));
+    REQUIRE(line.bench.turn_until([&] { return line.publishers.totals().matched == value_count; }));
     SubscriberStatus status = line.publishers.subscribers().front();
     line.gaps.show(status);
     const auto& [first, last] = status.lost[static_cast<std::size_t>(LossReason::slow)];

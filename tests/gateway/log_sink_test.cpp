@@ -20,18 +20,18 @@ using namespace telegate;
 namespace {
 
 /// A pipe and a logger that writes into it.
-struct Harness {
-    Harness() {
+struct SinkHarness {
+    SinkHarness() {
         REQUIRE(::pipe(ends.data()) == 0);
         logger = std::make_unique<spdlog::logger>("test", std::make_shared<LogSink>(ends[1], false));
         logger->set_pattern("%l %v");
     }
-    ~Harness() {
+    ~SinkHarness() {
         ::close(ends[0]);
         ::close(ends[1]);
     }
-    Harness(const Harness&) = delete;
-    Harness& operator=(const Harness&) = delete;
+    SinkHarness(const SinkHarness&) = delete;
+    SinkHarness& operator=(const SinkHarness&) = delete;
 
     std::string read_all() {
         std::string text(1 << 20, '\0');
@@ -47,13 +47,13 @@ struct Harness {
 }  // namespace
 
 TEST_CASE("a line is written at once", "[gateway][log]") {
-    Harness h;
+    SinkHarness h;
     h.logger->info("hello");
     CHECK(h.read_all() == "info hello\n");
 }
 
 TEST_CASE("a pipe that nobody reads stops nothing, and what was lost is told afterwards", "[gateway][log]") {
-    Harness h;
+    SinkHarness h;
     const std::string line(100, 'x');
     for (int i = 0; i < 10'000; ++i) {  // far more than the pipe holds
         h.logger->info(line);
@@ -65,7 +65,7 @@ TEST_CASE("a pipe that nobody reads stops nothing, and what was lost is told aft
 }
 
 TEST_CASE("a very long line is cut, not split", "[gateway][log]") {
-    Harness h;
+    SinkHarness h;
     h.logger->info(std::string(100'000, 'x'));
     const std::string text = h.read_all();
     CHECK(text.size() <= 4096);
@@ -73,7 +73,7 @@ TEST_CASE("a very long line is cut, not split", "[gateway][log]") {
 }
 
 TEST_CASE("the journal gets a priority in front of each line", "[gateway][log]") {
-    Harness h;
+    SinkHarness h;
     spdlog::logger logger("test", std::make_shared<LogSink>(h.ends[1], true));
     logger.set_pattern("%v");
     logger.set_level(spdlog::level::trace);
@@ -85,7 +85,7 @@ TEST_CASE("the journal gets a priority in front of each line", "[gateway][log]")
 }
 
 TEST_CASE("the journal is known by device and inode", "[gateway][log]") {
-    Harness h;
+    SinkHarness h;
     struct stat status {};
     REQUIRE(::fstat(h.ends[1], &status) == 0);
     const std::string own = std::to_string(status.st_dev) + ':' + std::to_string(status.st_ino);

@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A log in a file, without times.
-struct Harness {
-    explicit Harness(const std::string& level) : log({.level = level, .file = path}) {}
+struct LogHarness {
+    explicit LogHarness(const std::string& level) : log({.level = level, .file = path}) {}
 
     std::vector<std::string> lines() const {
         std::ifstream file(path);
@@ -39,7 +39,7 @@ using Lines = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("the same act again is written again, while another line is only counted", "[gateway][log]") {
-    Harness h("info");
+    LogHarness h("info");
     for (int i = 0; i < 3; ++i) {
         CHECK(h.log.info_each("rest change path=/stop"));
         h.log.info("noise");
@@ -49,14 +49,14 @@ TEST_CASE("the same act again is written again, while another line is only count
 }
 
 TEST_CASE("a level that hides acts hides them, and says so", "[gateway][log]") {
-    Harness h("warn");
+    LogHarness h("warn");
     CHECK_FALSE(h.log.info_each("rest change path=/stop"));
     CHECK(h.log.warn_each("settings problem=x"));
     CHECK(h.lines() == Lines{"warning settings problem=x"});
 }
 
 TEST_CASE("whoever turns the log off is its last line, and whoever turns it on the first", "[gateway][log]") {
-    Harness h("info");
+    LogHarness h("info");
     LogLevel level(h.reactor, h.log, "info");
     (void)level.set("off", std::nullopt, "eve");
     h.log.error("nobody reads this");

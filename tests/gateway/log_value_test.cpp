@@ -65,10 +65,11 @@ TEST_CASE("any bytes as a value come back as one member with that value, in text
         const std::string line = "path=" + log_value(bytes) + " why=" + log_quoted(bytes) + " result=403";
         CHECK(members_of(line) == std::vector<std::pair<std::string, std::string>>{
                                       {"path", to_readable(bytes)}, {"why", to_readable(bytes)}, {"result", "403"}});
-        const Json json = Json::parse(json_log_line("T", "info", "rest change " + line));
-        CHECK(json.size() == 6);  // with time, level and message
-        CHECK((json["path"].is_string() ? json["path"].get<std::string>() : json["path"].dump()) == to_readable(bytes));
-        CHECK(json["why"] == to_readable(bytes));
-        CHECK(json["result"] == 403);
+        const Json document = Json::parse(json_log_line("T", "info", "rest change " + line));
+        CHECK(document.size() == 6);  // with time, level and message
+        CHECK((document["path"].is_string() ? document["path"].get<std::string>() : document["path"].dump()) ==
+              to_readable(bytes));
+        CHECK(document["why"] == to_readable(bytes));
+        CHECK(document["result"] == 403);
     }
 }

@@ -18,7 +18,7 @@ using namespace telegate::test;
 
 namespace {
 
-std::string read(const std::string& path) {
+std::string file_text(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -71,7 +71,7 @@ std::set<std::string> names_of_table() {
 
 TEST_CASE("names, types and meanings of metrics stay as they are", "[gateway][metrics]") {
     INFO("tests/gateway/metrics.golden must be:\n" << frozen());
-    CHECK((read(TELEGATE_SOURCE_DIR "/tests/gateway/metrics.golden") == frozen()));
+    CHECK((file_text(TELEGATE_SOURCE_DIR "/tests/gateway/metrics.golden") == frozen()));
 }
 
 TEST_CASE("metrics are named as the field wants it", "[gateway][metrics]") {
@@ -218,7 +218,7 @@ TEST_CASE("a failed reload shows", "[gateway][metrics]") {
 TEST_CASE("the dashboard and the alerts use metrics that there are", "[gateway][metrics]") {
     const std::string file = GENERATE("grafana/telegate.json", "prometheus/telegate.rules.yml");
     CAPTURE(file);
-    const std::string text = read(TELEGATE_SOURCE_DIR "/packaging/" + file);
+    const std::string text = file_text(TELEGATE_SOURCE_DIR "/packaging/" + file);
     const std::set<std::string> used = names_in(text);
     const std::set<std::string> known = names_of_table();
     CHECK(used.size() > 5);
@@ -229,7 +229,7 @@ TEST_CASE("the dashboard and the alerts use metrics that there are", "[gateway][
 }
 
 TEST_CASE("the dashboard is valid JSON whose panels have a title and a query", "[gateway][metrics]") {
-    const auto dashboard = nlohmann::json::parse(read(TELEGATE_SOURCE_DIR "/packaging/grafana/telegate.json"));
+    const auto dashboard = nlohmann::json::parse(file_text(TELEGATE_SOURCE_DIR "/packaging/grafana/telegate.json"));
     CHECK(dashboard["title"] == "Telegate");
     std::set<int> ids;
     for (const auto& panel : dashboard["panels"]) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t notice_time_ns = 1'795'216'294'123'456'789;
 
 /// The channel with the longest names that there can be.
-struct Harness {
+struct NoticeHarness {
     ChannelTable channels;
     std::string device = std::string(64, 'd');
     std::string name = std::string(64, 'c');
@@ -54,7 +54,7 @@ Record record_of(const std::string& payload) {
 }  // namespace
 
 TEST_CASE("a gap is the same map in JSON and in CBOR, keys in their order", "[gateway][notices]") {
-    const Harness h;
+    const NoticeHarness h;
     const std::uint64_t last = GENERATE(43U, 200U, 70'000U, std::uint64_t{1} << 32U, UINT64_MAX);
     const GapNotice gap = h.gap(43, last, "queue_overflow");
     CHECK(h.encode(PayloadFormat::json, gap) == h.gap_document(gap).dump());
@@ -62,7 +62,7 @@ TEST_CASE("a gap is the same map in JSON and in CBOR, keys in their order", "[ga
 }
 
 TEST_CASE("a beat is the same map in JSON and in CBOR, also when nothing was ever published", "[gateway][notices]") {
-    const Harness h;
+    const NoticeHarness h;
     const std::uint64_t seq = GENERATE(0U, 57U);
     const BeatNotice beat{h.channel, seq, notice_time_ns};
     const ordered_json document = {{"device", h.device},
@@ -75,7 +75,7 @@ TEST_CASE("a beat is the same map in JSON and in CBOR, also when nothing was eve
 }
 
 TEST_CASE("a record of a gap has its seqs and its reason at their documented places", "[gateway][notices]") {
-    const Harness h;
+    const NoticeHarness h;
     const auto [reason, code] =
         GENERATE(table<std::string, int>({{"queue_overflow", 1}, {"shutdown", 2}, {"slow", 3}, {"expired", 4}}));
     const Record record = record_of(h.encode(PayloadFormat::record, h.gap(43, 57, reason)));
@@ -91,7 +91,7 @@ TEST_CASE("a record of a gap has its seqs and its reason at their documented pla
 }
 
 TEST_CASE("a record of a beat has its seq and no value", "[gateway][notices]") {
-    const Harness h;
+    const NoticeHarness h;
     const Record record = record_of(h.encode(PayloadFormat::record, BeatNotice{h.channel, 57, notice_time_ns}));
     CHECK(record.seq == 57);
     CHECK(static_cast<int>(record.type) == 17);
@@ -100,7 +100,7 @@ TEST_CASE("a record of a beat has its seq and no value", "[gateway][notices]") {
 }
 
 TEST_CASE("a notice is put behind what is there, and its topic behind that of its channel", "[gateway][notices]") {
-    const Harness h;
+    const NoticeHarness h;
     const NoticeEncoder encoder(PayloadFormat::json, h.channels, epoch_ms);
     std::string payload = "before";
     encoder.append(BeatNotice{h.channel, 1, 0}, payload);

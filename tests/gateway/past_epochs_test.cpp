@@ -11,7 +11,7 @@ using namespace telegate;
 
 namespace {
 
-std::string fault_of(const std::string& text) {
+std::string epochs_fault(const std::string& text) {
     const auto result = read_past_epochs(text);
     REQUIRE(std::holds_alternative<std::string>(result));
     return std::get<std::string>(result);
@@ -60,5 +60,5 @@ TEST_CASE("what is wrong with a state file is told with its place", "[gateway][s
         {R"({"version":1,"epochs":[{"epoch":2,"ended":true,"channels":{}},{"epoch":1,"ended":true,"channels":{}}]})",
          "/epochs/1/epoch is not later than the one before"},
     }));
-    CHECK(fault_of(text) == wanted);
+    CHECK(epochs_fault(text) == wanted);
 }

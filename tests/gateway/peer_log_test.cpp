@@ -46,7 +46,7 @@ class StderrReader {
     std::array<int, 2> ends_{-1, -1};
 };
 
-struct Harness {
+struct PeerLogHarness {
     void disconnect(std::string_view peer, std::string_view why) {
         PeerStatus status;
         status.matched = 3;
@@ -65,7 +65,7 @@ using Catch::Matchers::EndsWith;
 }  // namespace
 
 TEST_CASE("a peer that breaks the protocol is logged once a minute, however often it comes back", "[gateway][log]") {
-    Harness h;
+    PeerLogHarness h;
     h.disconnect("10.0.0.1:40000", "malformed command");
     CHECK_THAT(h.reader.read_all(),
                EndsWith(" warning subscriber closed id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
@@ -77,7 +77,7 @@ TEST_CASE("a peer that breaks the protocol is logged once a minute, however ofte
 }
 
 TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]") {
-    Harness h;
+    PeerLogHarness h;
     PeerStatus status;
     const auto note = [&](MonitorEventKind kind, std::string_view why) {
         h.peers.note_trouble({kind, "tcp://127.0.0.1:5557", "10.0.0.1:40000", 7, why, 0, &status}, "service client");
@@ -95,7 +95,7 @@ TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]")
 }
 
 TEST_CASE("another address and another cause are logged on their own", "[gateway][log]") {
-    Harness h;
+    PeerLogHarness h;
     h.disconnect("10.0.0.1:40000", "malformed command");
     h.disconnect("10.0.0.2:40000", "malformed command");
     h.disconnect("10.0.0.1:40001", "reserved frame flag set");
@@ -105,7 +105,7 @@ TEST_CASE("another address and another cause are logged on their own", "[gateway
 }
 
 TEST_CASE("peers that leave as they do every day are all logged, up to 60 a minute", "[gateway][log]") {
-    Harness h;
+    PeerLogHarness h;
     const std::string why = GENERATE("peer left", "shutdown", "Connection reset by peer", "Broken pipe");
     h.disconnect("10.0.0.1:40000", why);
     CHECK_THAT(h.reader.read_all(), EndsWith(" info subscriber left id=7 endpoint=tcp://127.0.0.1:5556 "

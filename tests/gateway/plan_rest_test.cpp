@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include "plan_problems.hpp"
 #include "support/catch.hpp"
 #include "support/certificates.hpp"
 #include "support/scratch_file.hpp"
@@ -11,58 +12,45 @@
 using namespace telegate;
 using namespace telegate::test;
 
-namespace {
-
-std::string problem_of(const std::string& text) {
-    try {
-        (void)make_plan(parse_settings(text, "test.ini"));
-    } catch (const SettingsError& error) {
-        return error.what();
-    }
-    return {};
-}
-
-}  // namespace
-
 TEST_CASE("an address that others reach needs to know who comes", "[gateway][plan][access]") {
     const auto* const address = GENERATE("0.0.0.0:80", "[::]:80", "192.0.2.7:80");
     CAPTURE(address);
     const std::string listen = "[rest]\nlisten = " + std::string(address) + "\n";
-    CHECK_THAT(problem_of(listen), Catch::StartsWith("test.ini:2: listen: ") && Catch::Contains("tokens_file"));
+    CHECK_THAT(plan_fault(listen), Catch::StartsWith("test.ini:2: listen: ") && Catch::Contains("tokens_file"));
     ScratchDir folder;
     const std::string tokens = write_private(folder, "tokens", "admin someone a-token-of-someone\n");
-    CHECK(problem_of(listen + "tokens_file = " + tokens + "\n").empty());
+    CHECK(plan_fault(listen + "tokens_file = " + tokens + "\n").empty());
 }
 
 TEST_CASE("a loopback address needs nothing", "[gateway][plan][access]") {
     const auto* const address = GENERATE("127.0.0.1:80", "127.1.2.3:80", "[::1]:80", "localhost:80", "");
     CAPTURE(address);
-    CHECK(problem_of("[rest]\nlisten = " + std::string(address) + "\n").empty());
+    CHECK(plan_fault("[rest]\nlisten = " + std::string(address) + "\n").empty());
 }
 
 TEST_CASE("files of [rest] that cannot be used are named before the start", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");
     const std::string tls = "tls_certificate = " + own.certificate_path + "\ntls_key = " + own.key_path + "\n";
-    CHECK(problem_of("[rest]\n" + tls).empty());
-    CHECK(problem_of("[rest]\nlisten = 0.0.0.0:80\ntls_client_ca = " + own.certificate_path + "\n" + tls).empty());
-    CHECK_THAT(problem_of("[rest]\ntokens_file = /nowhere\n"),
+    CHECK(plan_fault("[rest]\n" + tls).empty());
+    CHECK(plan_fault("[rest]\nlisten = 0.0.0.0:80\ntls_client_ca = " + own.certificate_path + "\n" + tls).empty());
+    CHECK_THAT(plan_fault("[rest]\ntokens_file = /nowhere\n"),
                Catch::StartsWith("test.ini:2: tokens_file: /nowhere: "));
-    CHECK_THAT(problem_of("[rest]\ntls_key = x\ntls_certificate = /nowhere\n"),
+    CHECK_THAT(plan_fault("[rest]\ntls_key = x\ntls_certificate = /nowhere\n"),
                Catch::StartsWith("test.ini:3: tls_certificate: /nowhere: "));
-    CHECK_THAT(problem_of("[rest]\ntls_certificate = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
-    CHECK_THAT(problem_of("[rest]\ntls_client_ca = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
+    CHECK_THAT(plan_fault("[rest]\ntls_certificate = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
+    CHECK_THAT(plan_fault("[rest]\ntls_client_ca = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
 }
 
 TEST_CASE("what is missing for TLS is named, and hides no other problem", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");
-    CHECK(problem_of("[rest]\ntls_key = " + own.key_path + "\n") ==
+    CHECK(plan_fault("[rest]\ntls_key = " + own.key_path + "\n") ==
           "test.ini:2: tls_key: TLS needs tls_certificate and tls_key, and tls_certificate is missing");
-    CHECK(problem_of("[rest]\ntls_certificate = " + own.certificate_path + "\ntokens_file = /nowhere\n") ==
+    CHECK(plan_fault("[rest]\ntls_certificate = " + own.certificate_path + "\ntokens_file = /nowhere\n") ==
           "test.ini:2: tls_certificate: TLS needs tls_certificate and tls_key, and tls_key is missing\n"
           "test.ini:3: tokens_file: /nowhere: No such file or directory");
-    CHECK(problem_of("[rest]\ntls_certificate = /no/crt\ntls_key = /no/key\ntls_client_ca = " + folder.path() + "\n") ==
+    CHECK(plan_fault("[rest]\ntls_certificate = /no/crt\ntls_key = /no/key\ntls_client_ca = " + folder.path() + "\n") ==
           "test.ini:2: tls_certificate: /no/crt: No such file or directory\n"
           "test.ini:3: tls_key: /no/key: No such file or directory\n"
           "test.ini:4: tls_client_ca: " +
@@ -74,7 +62,7 @@ TEST_CASE("a file of TLS that could keep its reader waiting is a problem", "[gat
     const Certificate own(folder, "gateway");
     const std::string pipe = folder.path("pipe");
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK(problem_of("[rest]\ntls_certificate = " + pipe + "\ntls_key = " + own.key_path + "\n") ==
+    CHECK(plan_fault("[rest]\ntls_certificate = " + pipe + "\ntls_key = " + own.key_path + "\n") ==
           "test.ini:2: tls_certificate: " + pipe + ": is not a regular file");
 }
 
@@ -82,13 +70,13 @@ TEST_CASE("every bad line of a tokens file is a problem", "[gateway][plan][acces
     ScratchDir folder;
     const std::string tokens = write_private(folder, "tokens", "x\nadmin a a-token-of-someone\ny\nadmin b short\n");
     const std::string place = "test.ini:2: tokens_file: " + tokens;
-    CHECK_THAT(problem_of("[rest]\ntokens_file = " + tokens + "\n"),
+    CHECK_THAT(plan_fault("[rest]\ntokens_file = " + tokens + "\n"),
                Catch::Contains(place + ":1: ") && Catch::Contains(place + ":3: ") && Catch::Contains(place + ":4: "));
 }
 
 TEST_CASE("a path that no socket can have is a problem", "[gateway][plan][access]") {
-    CHECK(problem_of("[rest]\nunix_socket = /" + std::string(106, 'x') + "\n").empty());
-    CHECK_THAT(problem_of("[rest]\nunix_socket = /" + std::string(107, 'x') + "\n"),
+    CHECK(plan_fault("[rest]\nunix_socket = /" + std::string(106, 'x') + "\n").empty());
+    CHECK_THAT(plan_fault("[rest]\nunix_socket = /" + std::string(107, 'x') + "\n"),
                Catch::StartsWith("test.ini:2: unix_socket: ") && Catch::Contains("longer than the 107 bytes"));
 }
 

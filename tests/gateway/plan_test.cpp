@@ -1,6 +1,8 @@
 #include "plan.hpp"
 
+#include "config/problems.hpp"
 #include "config/settings_text.hpp"
+#include "plan_problems.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 
@@ -9,47 +11,27 @@
 #include <vector>
 
 using namespace telegate;
+using telegate::test::has;
+using telegate::test::plan_problems;
 using telegate::test::ScratchDir;
 
-namespace {
-
-/// The texts of all problems that planning `ini` shows.
-std::vector<std::string> problems_of(const std::string& ini) {
-    try {
-        (void)make_plan(parse_settings(ini, "x.ini"));
-    } catch (const SettingsError& error) {
-        std::vector<std::string> texts;
-        for (const SettingsProblem& problem : error.problems()) {
-            texts.push_back(problem.text());
-        }
-        return texts;
-    }
-    return {};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
-
 TEST_CASE("an endpoint that is none is a problem with its line", "[gateway][plan]") {
-    const auto problems = problems_of("[publish \"a\"]\n\nendpoint = tcp://1.2.3:1\n");
+    const auto problems = plan_problems("[publish \"a\"]\n\nendpoint = tcp://1.2.3:1\n");
     REQUIRE(problems.size() == 1);
-    CHECK(contains(problems[0], "x.ini:3: endpoint: "));
-    CHECK(contains(problems[0], "tcp://1.2.3:1"));
+    CHECK(has(problems[0], "x.ini:3: endpoint: "));
+    CHECK(has(problems[0], "tcp://1.2.3:1"));
 }
 
 TEST_CASE("a device that cannot be made is a problem with the line of its section", "[gateway][plan]") {
-    const auto problems = problems_of("\n[device \"a\"]\ndriver = host\nproc_root = /nonexistent\n");
+    const auto problems = plan_problems("\n[device \"a\"]\ndriver = host\nproc_root = /nonexistent\n");
     REQUIRE(problems.size() == 1);
-    CHECK(contains(problems[0], "x.ini:2: "));
-    CHECK(contains(problems[0], "/nonexistent"));
+    CHECK(has(problems[0], "x.ini:2: "));
+    CHECK(has(problems[0], "/nonexistent"));
 }
 
 TEST_CASE("all problems of a plan are told at once", "[gateway][plan]") {
-    CHECK(problems_of("[publish \"a\"]\nendpoint = tcp://1.2.3:1\n[publish \"b\"]\nendpoint = tcp://[x]:1\n"
-                      "[device \"c\"]\ndriver = host\nproc_root = /nonexistent\n")
+    CHECK(plan_problems("[publish \"a\"]\nendpoint = tcp://1.2.3:1\n[publish \"b\"]\nendpoint = tcp://[x]:1\n"
+                        "[device \"c\"]\ndriver = host\nproc_root = /nonexistent\n")
               .size() == 3);
 }
 
@@ -72,11 +54,11 @@ TEST_CASE("problems of the text and of the plan are told together, in order of l
 
 TEST_CASE("an endpoint that is there twice is a problem, unless it asks for any free port", "[gateway][plan]") {
     const std::string once = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:5556\n";
-    const auto problems = problems_of(once + "[publish \"b\"]\nendpoint = tcp://127.0.0.1:5556\n");
+    const auto problems = plan_problems(once + "[publish \"b\"]\nendpoint = tcp://127.0.0.1:5556\n");
     REQUIRE(problems.size() == 1);
-    CHECK(contains(problems[0], "x.ini:4: endpoint: "));
-    CHECK(problems_of("[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
-                      "[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\n")
+    CHECK(has(problems[0], "x.ini:4: endpoint: "));
+    CHECK(plan_problems("[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
+                        "[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\n")
               .empty());
 }
 
@@ -100,13 +82,13 @@ TEST_CASE("two settings that want one port or one file are a problem that names 
                                                             {"127.0.0.1:5557", "ipc:///tmp/a", "tcp://*:5558", false},
                                                             {"127.0.0.1:0", "ipc:///tmp/a", "tcp://*:0", false}}));
     CAPTURE(listen, first, second);
-    const auto problems = problems_of("[rest]\nlisten = " + listen + "\n[publish \"a\"]\nendpoint = " + first +
-                                      "\n[publish \"b\"]\nendpoint = " + second + "\n");
+    const auto problems = plan_problems("[rest]\nlisten = " + listen + "\n[publish \"a\"]\nendpoint = " + first +
+                                        "\n[publish \"b\"]\nendpoint = " + second + "\n");
     REQUIRE(problems.size() == (clash ? 1 : 0));
     if (clash) {
-        CHECK(contains(problems[0], "x.ini:6: endpoint: \"" + second + "\" takes the same "));
-        CHECK(contains(problems[0], listen.empty() ? "\"" + first + "\" in [publish \"a\"] (x.ini:4)"
-                                                   : "\"" + listen + "\" in [rest] (x.ini:2)"));
+        CHECK(has(problems[0], "x.ini:6: endpoint: \"" + second + "\" takes the same "));
+        CHECK(has(problems[0], listen.empty() ? "\"" + first + "\" in [publish \"a\"] (x.ini:4)"
+                                              : "\"" + listen + "\" in [rest] (x.ini:2)"));
     }
 }
 
@@ -119,22 +101,21 @@ TEST_CASE("two devices that want one port or one line are a problem", "[gateway]
          {"serial\nport = /dev/ttyX0", "serial\nport = /dev/ttyX1", ""}}));
     CAPTURE(first, second);
     const auto problems =
-        problems_of("[device \"a\"]\ndriver = " + first + "\n[device \"b\"]\ndriver = " + second + "\n");
+        plan_problems("[device \"a\"]\ndriver = " + first + "\n[device \"b\"]\ndriver = " + second + "\n");
     REQUIRE(problems.size() == (clash.empty() ? 0 : 1));
     if (!clash.empty()) {
-        CHECK(contains(problems[0], "x.ini:6: " + clash));
-        CHECK(contains(problems[0], "in [device \"a\"] (x.ini:3)"));
+        CHECK(has(problems[0], "x.ini:6: " + clash));
+        CHECK(has(problems[0], "in [device \"a\"] (x.ini:3)"));
     }
 }
 
 TEST_CASE("the default address of REST is taken too, and so are its socket and the log file", "[gateway][plan]") {
-    const auto tcp = problems_of("[publish \"a\"]\nendpoint = tcp://*:8080\n");
+    const auto tcp = plan_problems("[publish \"a\"]\nendpoint = tcp://*:8080\n");
     REQUIRE(tcp.size() == 1);
-    CHECK(
-        contains(tcp[0], "x.ini:2: endpoint: \"tcp://*:8080\" takes the same port as \"127.0.0.1:8080\" in [rest], "));
-    CHECK(problems_of("[rest]\nunix_socket = /tmp/a\n[publish \"a\"]\nendpoint = ipc:///tmp//a\n").size() == 1);
-    CHECK(problems_of("[log]\nfile = /tmp/a\n[rest]\nunix_socket = /tmp/a\n").size() == 1);
-    CHECK(problems_of("[rest]\nunix_socket = @a\n[publish \"a\"]\nendpoint = ipc://@a\n").empty());
+    CHECK(has(tcp[0], "x.ini:2: endpoint: \"tcp://*:8080\" takes the same port as \"127.0.0.1:8080\" in [rest], "));
+    CHECK(plan_problems("[rest]\nunix_socket = /tmp/a\n[publish \"a\"]\nendpoint = ipc:///tmp//a\n").size() == 1);
+    CHECK(plan_problems("[log]\nfile = /tmp/a\n[rest]\nunix_socket = /tmp/a\n").size() == 1);
+    CHECK(plan_problems("[rest]\nunix_socket = @a\n[publish \"a\"]\nendpoint = ipc://@a\n").empty());
 }
 
 TEST_CASE("an endpoint has the format that is asked for, and json when none is", "[gateway][plan]") {
@@ -151,7 +132,7 @@ TEST_CASE("an endpoint has the format that is asked for, and json when none is",
 }
 
 TEST_CASE("an endpoint cannot be there twice in two formats", "[gateway][plan]") {
-    CHECK(problems_of("[publish \"a\"]\nendpoint = ipc://@a\n[publish \"b\"]\nendpoint = ipc://@a\nformat = cbor\n")
+    CHECK(plan_problems("[publish \"a\"]\nendpoint = ipc://@a\n[publish \"b\"]\nendpoint = ipc://@a\nformat = cbor\n")
               .size() == 1);
 }
 
@@ -178,7 +159,7 @@ TEST_CASE("the sampling thread is an ordinary one on any processor unless the se
 TEST_CASE("a processor that the machine does not have is a problem of its line", "[gateway][plan]") {
     const unsigned count = processor_count();
     REQUIRE(count < ThreadSchedule::processor_max);
-    const auto problems = problems_of("\n[sampling]\ncpu_affinity = 0, " + std::to_string(count));
+    const auto problems = plan_problems("\n[sampling]\ncpu_affinity = 0, " + std::to_string(count));
     CHECK(problems == std::vector<std::string>{"x.ini:3: cpu_affinity: this machine has no processor " +
                                                std::to_string(count) + ", allowed: 0 to " + std::to_string(count - 1)});
 }
@@ -217,17 +198,17 @@ TEST_CASE("alignment, offset and breaker of a device are taken over", "[gateway]
 }
 
 TEST_CASE("an offset is less than the interval, wherever that comes from", "[gateway][plan]") {
-    CHECK(problems_of("[device \"a\"]\ndriver = simulated\noffset_ms = 99\n").empty());
-    CHECK(problems_of("[device \"a\"]\ndriver = simulated\noffset_ms = 100\n") ==
+    CHECK(plan_problems("[device \"a\"]\ndriver = simulated\noffset_ms = 99\n").empty());
+    CHECK(plan_problems("[device \"a\"]\ndriver = simulated\noffset_ms = 100\n") ==
           std::vector<std::string>{"x.ini:3: offset_ms: \"100\" is too much, allowed: less than the interval of the "
                                    "device, which is 100 ms"});
-    CHECK(problems_of("[device \"a\"]\ndriver = simulated\ninterval_us = 1500\noffset_ms = 2\n") ==
+    CHECK(plan_problems("[device \"a\"]\ndriver = simulated\ninterval_us = 1500\noffset_ms = 2\n") ==
           std::vector<std::string>{"x.ini:4: offset_ms: \"2\" is too much, allowed: less than the interval of the "
                                    "device, which is 1500 us"});
 }
 
 TEST_CASE("the waits of a breaker grow", "[gateway][plan]") {
-    CHECK(problems_of("[device \"a\"]\ndriver = simulated\nbreaker_wait_max_ms = 999\n") ==
+    CHECK(plan_problems("[device \"a\"]\ndriver = simulated\nbreaker_wait_max_ms = 999\n") ==
           std::vector<std::string>{"x.ini:3: breaker_wait_max_ms: \"999\" is too little, allowed: not less than "
                                    "breaker_wait_ms, which is 1000 ms"});
 }
@@ -242,7 +223,7 @@ TEST_CASE("what a modbus channel says without an address is a problem at its lin
     const std::string device =
         "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://127.0.0.1:502\n"
         "[channel \"plc/a\"]\naddress = 1\n[channel \"plc/flow\"]\nscale = 2\n";
-    CHECK(problems_of(device).empty());
+    CHECK(plan_problems(device).empty());
     const auto [key, value] = GENERATE(table<std::string, std::string>({{"type", "auto"},
                                                                         {"table", "holding"},
                                                                         {"unit_id", "7"},
@@ -250,9 +231,10 @@ TEST_CASE("what a modbus channel says without an address is a problem at its lin
                                                                         {"word_order", "big"},
                                                                         {"byte_swap", "no"}}));
     const std::string line = key + " = " + value + "\n";
-    CHECK(problems_of(device + line) == std::vector<std::string>{"x.ini:8: " + key + ": \"" + value +
-                                                                 "\" without an address, allowed: only with address"});
-    CHECK(problems_of(device + line + "address = 3\n").empty());
+    CHECK(plan_problems(device + line) ==
+          std::vector<std::string>{"x.ini:8: " + key + ": \"" + value +
+                                   "\" without an address, allowed: only with address"});
+    CHECK(plan_problems(device + line + "address = 3\n").empty());
 }
 
 TEST_CASE("what a serial channel says of frames is a problem where it has no meaning", "[gateway][plan]") {
@@ -260,16 +242,16 @@ TEST_CASE("what a serial channel says of frames is a problem where it has no mea
     const std::string frames = port +
                                "format = frames\nframe_start = AA\nframe_bytes = 9\n[channel \"scale/w\"]\n"
                                "frame_type = uint8\nframe_offset = 1\n[channel \"scale/v\"]\n";
-    CHECK(problems_of(frames + "unit = g\n").empty());
+    CHECK(plan_problems(frames + "unit = g\n").empty());
     CHECK(
-        problems_of(frames + "frame_offset = 2\n") ==
+        plan_problems(frames + "frame_offset = 2\n") ==
         std::vector<std::string>{"x.ini:11: frame_offset: \"2\" without a frame_type, allowed: only with frame_type"});
     const std::string lines = port + "format = nmea\n[channel \"scale/w\"]\n";
-    CHECK(problems_of(lines + "unit = g\n").empty());
-    CHECK(problems_of(lines + "frame_type = uint8\n") ==
+    CHECK(plan_problems(lines + "unit = g\n").empty());
+    CHECK(plan_problems(lines + "frame_type = uint8\n") ==
           std::vector<std::string>{
               "x.ini:6: frame_type: \"uint8\" where format is nmea, allowed: only with format = frames"});
-    CHECK(problems_of(lines + "frame_offset = 0\n") ==
+    CHECK(plan_problems(lines + "frame_offset = 0\n") ==
           std::vector<std::string>{
               "x.ini:6: frame_offset: \"0\" where format is nmea, allowed: only with format = frames"});
 }
@@ -280,6 +262,6 @@ TEST_CASE("settings that are printed as a file can be planned again", "[gateway]
         "[channel \"plc/a\"]\naddress = 1\n[channel \"plc/unit.1.exception\"]\nalarm_high = 2\n"
         "[device \"gps\"]\ndriver = serial\nport = /dev/null\n"
         "[channel \"gps/a\"]\nscale = 2\n";
-    CHECK(problems_of(ini).empty());
-    CHECK(problems_of(sample_ini(parse_settings(ini, "x.ini"))).empty());
+    CHECK(plan_problems(ini).empty());
+    CHECK(plan_problems(sample_ini(parse_settings(ini, "x.ini"))).empty());
 }

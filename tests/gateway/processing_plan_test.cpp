@@ -2,6 +2,7 @@
 
 #include "plan.hpp"
 #include "plan_change.hpp"
+#include "plan_problems.hpp"
 #include "support/catch.hpp"
 
 #include <string>
@@ -9,32 +10,20 @@
 #include <vector>
 
 using namespace telegate;
+using telegate::test::plan_problems;
 using namespace std::chrono_literals;
 
 namespace {
 
-const std::string device = "[device \"d\"]\ndriver = simulated\n[channel \"d/sine\"]\n";
+const std::string device_section = "[device \"d\"]\ndriver = simulated\n[channel \"d/sine\"]\n";
 
 Settings settings_of(const std::string& keys) {
-    return parse_settings(device + keys, "x.ini");
+    return parse_settings(device_section + keys, "x.ini");
 }
 
 ChannelProcessing processing_of(const std::string& keys) {
     const Plan plan = make_plan(settings_of(keys));
     return plan.devices.at(0).processing.channels.at("sine");
-}
-
-std::vector<std::string> problems_of(const std::string& keys) {
-    try {
-        (void)make_plan(settings_of(keys));
-    } catch (const SettingsError& error) {
-        std::vector<std::string> texts;
-        for (const SettingsProblem& problem : error.problems()) {
-            texts.push_back(problem.text());
-        }
-        return texts;
-    }
-    return {};
 }
 
 }  // namespace
@@ -89,7 +78,7 @@ TEST_CASE("what keys of a channel say against each other is a problem with its l
         {"alarm_high = 1\nalarm_low = 1\n", "x.ini:5: alarm_low: \"1\" is too much"},
         {"alarm_high = 1\nalarm_low = 0\nalarm_hysteresis = 1.5\n", "x.ini:6: alarm_hysteresis: \"1.5\""},
     }));
-    const auto problems = problems_of(keys);
+    const auto problems = plan_problems(device_section + keys);
     CAPTURE(keys);
     REQUIRE(problems.size() == 1);
     CAPTURE(problems[0]);

@@ -1,6 +1,7 @@
 #include "publish_curve.hpp"
 
 #include "plan.hpp"
+#include "plan_problems.hpp"
 #include "support/catch.hpp"
 #include "support/curve_files.hpp"
 
@@ -13,20 +14,10 @@ using namespace telegate::test;
 
 namespace {
 
-const std::string endpoint = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n";
-
-/// The problems of an endpoint with these settings, which begin in line 3.
-std::string problem_of(const std::string& settings) {
-    try {
-        (void)make_plan(parse_settings(endpoint + settings, "test.ini"));
-    } catch (const SettingsError& error) {
-        return error.what();
-    }
-    return {};
-}
+const std::string endpoint_section = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n";
 
 std::shared_ptr<const CurveServer> planned(const std::string& settings) {
-    return make_plan(parse_settings(endpoint + settings, "test.ini")).publish.at(0).curve;
+    return make_plan(parse_settings(endpoint_section + settings, "test.ini")).publish.at(0).curve;
 }
 
 }  // namespace
@@ -51,9 +42,9 @@ TEST_CASE("an endpoint has the key of its file and the clients of its folder", "
 
 TEST_CASE("half of the settings of CURVE is a problem", "[gateway][plan][curve]") {
     const CurveFiles files;
-    CHECK_THAT(problem_of(files.key_setting()),
+    CHECK_THAT(plan_fault(endpoint_section + files.key_setting()),
                Catch::StartsWith("test.ini:3: curve_secret_key_file: needs curve_clients_dir, allowed: "));
-    CHECK(problem_of("curve_clients_dir = *\n") ==
+    CHECK(plan_fault(endpoint_section + "curve_clients_dir = *\n") ==
           "test.ini:3: curve_clients_dir: \"*\" stands without curve_secret_key_file, allowed: both, or none");
 }
 
@@ -61,27 +52,28 @@ TEST_CASE("a secret key file that cannot be used is named with its line", "[gate
     const CurveFiles files;
     const std::string start = "test.ini:3: curve_secret_key_file: " + files.secret + ": ";
     ::chmod(files.secret.c_str(), 0640);
-    CHECK(problem_of(files.settings()) == start + "mode 0640; a secret key must have 0600 or 0400");
+    CHECK(plan_fault(endpoint_section + files.settings()) == start + "mode 0640; a secret key must have 0600 or 0400");
     write_private(files.folder, "server.secret", "no key");
-    CHECK_THAT(problem_of(files.settings()), Catch::StartsWith(start + "not a key"));
+    CHECK_THAT(plan_fault(endpoint_section + files.settings()), Catch::StartsWith(start + "not a key"));
     std::filesystem::remove(files.secret);
-    CHECK(problem_of(files.settings()) == start + "No such file or directory");
+    CHECK(plan_fault(endpoint_section + files.settings()) == start + "No such file or directory");
 }
 
 TEST_CASE("a folder of clients that cannot be used is named with its line", "[gateway][plan][curve]") {
     const CurveFiles files;
     const std::string start = "test.ini:4: curve_clients_dir: " + files.clients;
     write_private(files.folder, "clients/bad.public", "no key");
-    CHECK_THAT(problem_of(files.settings()), Catch::StartsWith(start + "/bad.public: not a key"));
+    CHECK_THAT(plan_fault(endpoint_section + files.settings()), Catch::StartsWith(start + "/bad.public: not a key"));
     files.shut_out("bad");
     files.shut_out("anna");
-    CHECK_THAT(problem_of(files.settings()), Catch::StartsWith(start + ": has no key"));
+    CHECK_THAT(plan_fault(endpoint_section + files.settings()), Catch::StartsWith(start + ": has no key"));
     std::filesystem::remove(files.clients);
-    CHECK(problem_of(files.settings()) == start + ": No such file or directory");
+    CHECK(plan_fault(endpoint_section + files.settings()) == start + ": No such file or directory");
 }
 
 TEST_CASE("all problems of all endpoints come at once", "[gateway][plan][curve]") {
-    const std::string problems = problem_of(
+    const std::string problems = plan_fault(
+        endpoint_section +
         "curve_secret_key_file = /nowhere/a\ncurve_clients_dir = /nowhere/b\n[publish \"c\"]\nendpoint = tcp://x\n"
         "curve_clients_dir = /nowhere/c\n");
     for (const char* part : {"test.ini:3: curve_secret_key_file: /nowhere/a: ", "test.ini:4: curve_clients_dir: ",
@@ -92,7 +84,7 @@ TEST_CASE("all problems of all endpoints come at once", "[gateway][plan][curve]"
 
 TEST_CASE("there is no CURVE within the process", "[gateway][plan][curve]") {
     const CurveFiles files;
-    Settings settings = parse_settings(endpoint + files.settings(), "test.ini");
+    Settings settings = parse_settings(endpoint_section + files.settings(), "test.ini");
     settings.publish.at(0).endpoint = "inproc://inside";
     CHECK_THROWS_WITH(make_plan(settings),
                       "test.ini:3: curve_secret_key_file: \"inproc://inside\" never leaves the "

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* any_port = "tcp://127.0.0.1:0";
 
-FormatEndpoint at(const std::string& name, const std::string& endpoint, PayloadFormat format = PayloadFormat::json) {
+FormatEndpoint format_endpoint(const std::string& name, const std::string& endpoint,
+                               PayloadFormat format = PayloadFormat::json) {
     return {std::get<Endpoint>(parse_endpoint(endpoint)), format, name};
 }
 
@@ -70,17 +71,17 @@ struct PublishersHarness {
 }  // namespace
 
 TEST_CASE("endpoints that stay are not touched, whatever their order and name", "[gateway][publishers]") {
-    PublishersHarness h({at("a", any_port), at("b", any_port)});
+    PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
     const Endpoint b = h.bound(1);
     h.subscribe(a);
     h.subscribe(b);
-    h.change_to({at("b", any_port), at("a", any_port)});
+    h.change_to({format_endpoint("b", any_port), format_endpoint("a", any_port)});
     CHECK(h.bound(0) == b);
     CHECK(h.bound(1) == a);
-    h.change_to({at("b", any_port), at("y", to_string(a))});
+    h.change_to({format_endpoint("b", any_port), format_endpoint("y", to_string(a))});
     CHECK(h.bound(1) == a);
-    h.change_to({at("x", to_string(a)), at("b", any_port)});
+    h.change_to({format_endpoint("x", to_string(a)), format_endpoint("b", any_port)});
     CHECK(h.bound(0) == a);
     CHECK(h.bound(1) == b);
     h.bench.turn();
@@ -90,7 +91,7 @@ TEST_CASE("endpoints that stay are not touched, whatever their order and name", 
 
 TEST_CASE("another policy, limit or age touches no connection, and holds for those who are there",
           "[gateway][publishers]") {
-    FormatEndpoint endpoint = at("a", any_port);
+    FormatEndpoint endpoint = format_endpoint("a", any_port);
     PublishersHarness h({endpoint});
     h.subscribe(h.bound(0));
     endpoint.delivery = {SlowPolicy::disconnect, 65'536, 0ms};
@@ -115,12 +116,12 @@ TEST_CASE("another policy, limit or age touches no connection, and holds for tho
 
 TEST_CASE("a new endpoint is bound, one that goes is free, and its subscribers alone are closed",
           "[gateway][publishers]") {
-    PublishersHarness h({at("a", any_port), at("b", any_port)});
+    PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
     const Endpoint b = h.bound(1);
     h.subscribe(a);
     h.subscribe(b);
-    h.change_to({at("b", any_port), at("c", any_port)});
+    h.change_to({format_endpoint("b", any_port), format_endpoint("c", any_port)});
     CHECK(h.turn_until([&] { return h.connections() == 1; }));
     CHECK(h.publishers.subscribers().at(0).endpoint == to_string(b));
     CHECK(h.is_free(a));
@@ -129,7 +130,7 @@ TEST_CASE("a new endpoint is bound, one that goes is free, and its subscribers a
 }
 
 TEST_CASE("an address that is taken leaves everything as it was", "[gateway][publishers]") {
-    PublishersHarness h({at("a", any_port), at("b", any_port)});
+    PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);
     Publisher other(h.bench.reactor, {});
@@ -137,10 +138,10 @@ TEST_CASE("an address that is taken leaves everything as it was", "[gateway][pub
     const Endpoint free = other.bind(std::get<Endpoint>(parse_endpoint(any_port)));
     other.unbind(free);
     // The first can be had, and the second takes the place of one that is to go.
-    CHECK_THROWS_WITH(
-        h.publishers.prepare(std::vector{at("x", to_string(free)), at("a", to_string(a), PayloadFormat::cbor),
-                                         at("c", to_string(taken))}),
-        Catch::Contains(std::to_string(taken.port)));
+    CHECK_THROWS_WITH(h.publishers.prepare(std::vector{format_endpoint("x", to_string(free)),
+                                                       format_endpoint("a", to_string(a), PayloadFormat::cbor),
+                                                       format_endpoint("c", to_string(taken))}),
+                      Catch::Contains(std::to_string(taken.port)));
     CHECK(h.is_free(free));
     CHECK(h.bound(0) == a);
     CHECK(h.connections() == 1);
@@ -149,10 +150,10 @@ TEST_CASE("an address that is taken leaves everything as it was", "[gateway][pub
 }
 
 TEST_CASE("another format at the same address closes who reads the old one", "[gateway][publishers]") {
-    PublishersHarness h({at("a", any_port)});
+    PublishersHarness h({format_endpoint("a", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);
-    h.change_to({at("a", to_string(a), PayloadFormat::record)});
+    h.change_to({format_endpoint("a", to_string(a), PayloadFormat::record)});
     CHECK(h.bound(0) == a);
     // The subscriber comes back by itself, and is one of the other format then.
     CHECK(h.turn_until([&] {
@@ -164,11 +165,11 @@ TEST_CASE("another format at the same address closes who reads the old one", "[g
 }
 
 TEST_CASE("what was prepared can be taken back", "[gateway][publishers]") {
-    PublishersHarness h({at("a", any_port)});
+    PublishersHarness h({format_endpoint("a", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);
-    const auto prepared =
-        h.publishers.prepare(std::vector{at("a", to_string(a), PayloadFormat::cbor), at("b", any_port)});
+    const auto prepared = h.publishers.prepare(
+        std::vector{format_endpoint("a", to_string(a), PayloadFormat::cbor), format_endpoint("b", any_port)});
     CHECK(h.publishers.roll_back(*prepared).empty());
     CHECK(h.bound(0) == a);
     h.subscribe(a);
@@ -177,13 +178,13 @@ TEST_CASE("what was prepared can be taken back", "[gateway][publishers]") {
 }
 
 TEST_CASE("counts of a format stay when its last endpoint has gone", "[gateway][publishers]") {
-    PublishersHarness h({at("a", any_port), at("b", any_port, PayloadFormat::cbor)});
+    PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port, PayloadFormat::cbor)});
     h.subscribe(h.bound(1));
-    h.change_to({at("a", any_port)});
+    h.change_to({format_endpoint("a", any_port)});
     CHECK(h.turn_until([&] { return h.connections() == 0; }));
     CHECK(h.publishers.totals().connections_accepted == 1);
     CHECK(h.publishers.by_format().size() == 1);
-    h.change_to({at("a", any_port), at("b", any_port, PayloadFormat::cbor)});
+    h.change_to({format_endpoint("a", any_port), format_endpoint("b", any_port, PayloadFormat::cbor)});
     h.subscribe(h.bound(1));
     CHECK(h.publishers.subscribers().at(0).id == 2);
 }

@@ -136,7 +136,7 @@ std::set<std::string> device_names(const Settings& settings) {
 }
 
 /// The books balance, and the lists are those of the settings.
-void check(const StatusSnapshot& now, const Settings& settings) {
+void check_status(const StatusSnapshot& now, const Settings& settings) {
     std::set<std::string> names;
     for (std::size_t i = 0; i < now.devices.size(); ++i) {
         names.insert(now.devices[i].name);
@@ -181,13 +181,13 @@ TEST_CASE("a thousand random reloads lose no sample and no connection of what th
         passers.read();
         if (count % 10 == 0) {
             const StatusSnapshot now = fixture.status();
-            check(now, settings.now());
+            check_status(now, settings.now());
             passers.come_to(
                 now.endpoints.at(settings.below(static_cast<std::uint32_t>(now.endpoints.size()))).endpoint);
         }
     }
     const StatusSnapshot at_last = fixture.status();
-    check(at_last, settings.now());
+    check_status(at_last, settings.now());
     passers.subscribers.clear();
     CHECK(fixture.stop());
     CHECK(eventually([&] { return as_json.closed() == 1 && as_record.closed() == 1; }));

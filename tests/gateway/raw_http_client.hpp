@@ -18,6 +18,8 @@
 
 namespace telegate::test {
 
+inline constexpr std::string_view get_status = "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
 inline std::uint16_t port_of(const std::string& address) {
     return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }

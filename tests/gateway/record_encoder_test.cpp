@@ -12,11 +12,11 @@ using namespace telegate::test;
 
 namespace {
 
-using Harness = EncoderHarness<RecordEncoder>;
+using RecordHarness = EncoderHarness<RecordEncoder>;
 
 /// A number as a reader finds it, least byte first.
 template <class Number>
-Number at(const std::string& record, std::size_t offset) {
+Number number_at(const std::string& record, std::size_t offset) {
     std::uint64_t bits = 0;
     for (std::size_t i = sizeof(Number); i > 0; --i) {
         bits = bits << 8U | static_cast<unsigned char>(record.at(offset + i - 1));
@@ -25,33 +25,33 @@ Number at(const std::string& record, std::size_t offset) {
 }
 
 double real_at(const std::string& record, std::size_t offset) {
-    return std::bit_cast<double>(at<std::uint64_t>(record, offset));
+    return std::bit_cast<double>(number_at<std::uint64_t>(record, offset));
 }
 
 }  // namespace
 
 TEST_CASE("each field of a record stands at its documented place", "[gateway][record]") {
-    Harness h;
+    RecordHarness h;
     TelemetrySample sample = h.real(12.5);
     sample.quality = Quality::uncertain;
     sample.flags = 5;
     sample.time_mono_ns = 77;
     const std::string record = h.encode(sample);
     REQUIRE(record.size() == 64);
-    CHECK(at<std::int64_t>(record, 0) == 1'795'216'294'123'456'789);
-    CHECK(at<std::int64_t>(record, 8) == epoch_ms);
-    CHECK(at<std::uint64_t>(record, 16) == 42);
-    CHECK(at<std::uint8_t>(record, 24) == 1);
-    CHECK(at<std::uint8_t>(record, 25) == 1);
-    CHECK(at<std::uint8_t>(record, 26) == 5);
-    CHECK(at<std::uint8_t>(record, 27) == 0);
-    CHECK(at<std::uint32_t>(record, 28) == 0);
+    CHECK(number_at<std::int64_t>(record, 0) == 1'795'216'294'123'456'789);
+    CHECK(number_at<std::int64_t>(record, 8) == epoch_ms);
+    CHECK(number_at<std::uint64_t>(record, 16) == 42);
+    CHECK(number_at<std::uint8_t>(record, 24) == 1);
+    CHECK(number_at<std::uint8_t>(record, 25) == 1);
+    CHECK(number_at<std::uint8_t>(record, 26) == 5);
+    CHECK(number_at<std::uint8_t>(record, 27) == 0);
+    CHECK(number_at<std::uint32_t>(record, 28) == 0);
     CHECK(real_at(record, 32) == 12.5);
     CHECK(record.substr(40) == std::string(24, '\0'));
 }
 
 TEST_CASE("a record has every value bit for bit and nothing besides", "[gateway][record]") {
-    Harness h;
+    RecordHarness h;
     RandomSamples random(29);
     for (int i = 0; i < 20'000; ++i) {
         TelemetrySample sample = random.next(h, true);
@@ -67,16 +67,16 @@ TEST_CASE("a record has every value bit for bit and nothing besides", "[gateway]
             std::memcpy(value.data(), &sample.value, sizeof(double));
         }
         REQUIRE(record.substr(32) == value);
-        REQUIRE(at<std::int64_t>(record, 0) == sample.time_utc_ns);
-        REQUIRE(at<std::uint64_t>(record, 16) == sample.seq);
-        REQUIRE(at<std::uint8_t>(record, 24) == (is_null ? 0U : static_cast<unsigned>(sample.type)));
-        REQUIRE(at<std::uint8_t>(record, 25) == (is_null ? 2U : static_cast<unsigned>(sample.quality)));
-        REQUIRE(at<std::uint8_t>(record, 27) == (sample.type == ValueType::text ? sample.text_bytes : 0U));
+        REQUIRE(number_at<std::int64_t>(record, 0) == sample.time_utc_ns);
+        REQUIRE(number_at<std::uint64_t>(record, 16) == sample.seq);
+        REQUIRE(number_at<std::uint8_t>(record, 24) == (is_null ? 0U : static_cast<unsigned>(sample.type)));
+        REQUIRE(number_at<std::uint8_t>(record, 25) == (is_null ? 2U : static_cast<unsigned>(sample.quality)));
+        REQUIRE(number_at<std::uint8_t>(record, 27) == (sample.type == ValueType::text ? sample.text_bytes : 0U));
     }
 }
 
 TEST_CASE("what an unused part of a value holds does not travel", "[gateway][record]") {
-    Harness h;
+    RecordHarness h;
     TelemetrySample sample = h.sample();
     std::memset(&sample.value, 0x5A, sizeof sample.value);
     sample.type = GENERATE(ValueType::none, ValueType::boolean, ValueType::integer, ValueType::text);
@@ -89,11 +89,11 @@ TEST_CASE("what an unused part of a value holds does not travel", "[gateway][rec
 }
 
 TEST_CASE("what is no number is a record without a value, of quality bad", "[gateway][record]") {
-    Harness h;
+    RecordHarness h;
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());
     const std::string record = h.encode(h.real(value));
-    CHECK(at<std::uint8_t>(record, 24) == 0);
-    CHECK(at<std::uint8_t>(record, 25) == 2);
+    CHECK(number_at<std::uint8_t>(record, 24) == 0);
+    CHECK(number_at<std::uint8_t>(record, 25) == 2);
     CHECK(record.substr(32) == std::string(32, '\0'));
 }

@@ -115,7 +115,7 @@ struct RecorderBench {
     }
 
     const ScratchDir dir;
-    const SystemClock clock;
+    const SystemClock clock{};
     Log log{"off"};
     ChannelTable channels;
     ChannelId a = channels.add(DeviceId{0}, "d", "a", "Cel").value();

@@ -14,7 +14,7 @@ Plan plan_of(const std::string& ini) {
     return make_plan(parse_settings(ini, "t.ini"));
 }
 
-std::string problem_of(const std::string& ini) {
+std::string recorder_problem(const std::string& ini) {
     try {
         (void)plan_of(ini);
     } catch (const SettingsError& error) {
@@ -43,24 +43,25 @@ TEST_CASE("the gateway and devices record to files of their own", "[gateway][pla
 }
 
 TEST_CASE("two recorders of one file are a problem, however it is spelt", "[gateway][plan]") {
-    CHECK(problem_of(std::string("record = a.tgr\n[device \"d\"]\nrecord = ./a.tgr\n") + simulated)
+    CHECK(recorder_problem(std::string("record = a.tgr\n[device \"d\"]\nrecord = ./a.tgr\n") + simulated)
               .find("takes the same file as") != std::string::npos);
 }
 
 TEST_CASE("a recorder cannot have the name of another one's older file", "[gateway][plan]") {
-    CHECK(problem_of(std::string("record = a\n[device \"d\"]\nrecord = ./a.1\n") + simulated)
+    CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = ./a.1\n") + simulated)
               .find("is the name of an older file of gateway.record") != std::string::npos);
-    CHECK(problem_of(std::string("record = a\n[device \"d\"]\nrecord = a.d\n") + simulated).empty());
+    CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = a.d\n") + simulated).empty());
 }
 
 TEST_CASE("what is recorded cannot be replayed at the same time", "[gateway][plan]") {
-    CHECK(problem_of("record = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
+    CHECK(recorder_problem("record = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
               .find("t.ini:4: file: \"./a\" is what gateway.record writes") != std::string::npos);
 }
 
 TEST_CASE("a limit of recordings below one MiB is a problem, none is not", "[gateway][plan]") {
-    CHECK(problem_of("record_bytes_max = 1000000\n").find("allowed: 0, or 1048576 and more") != std::string::npos);
-    CHECK(problem_of("record_bytes_max = 0\n").empty());
+    CHECK(recorder_problem("record_bytes_max = 1000000\n").find("allowed: 0, or 1048576 and more") !=
+          std::string::npos);
+    CHECK(recorder_problem("record_bytes_max = 0\n").empty());
 }
 
 TEST_CASE("a replay needs its file", "[gateway][plan]") {

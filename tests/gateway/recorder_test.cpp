@@ -10,10 +10,10 @@ using namespace telegate::test;
 
 namespace {
 
-using Gaps = std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, recording::GapReason>>;
+using RecordedGaps = std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, recording::GapReason>>;
 
-Gaps gaps_of(const ReadRecording& read) {
-    Gaps gaps;
+RecordedGaps gaps_of(const ReadRecording& read) {
+    RecordedGaps gaps;
     for (const recording::Gap& gap : read.gaps) {
         gaps.emplace_back(gap.channel, gap.first_seq, gap.last_seq, gap.reason);
     }
@@ -83,7 +83,7 @@ TEST_CASE("gaps that others tell stand between the samples where they were", "[g
     recorder->close();
     const ReadRecording read = bench.script->read();
     CHECK(gaps_of(read) ==
-          Gaps{{0, 3, 7, recording::GapReason::queue_overflow}, {1, 1, 1, recording::GapReason::shutdown}});
+          RecordedGaps{{0, 3, 7, recording::GapReason::queue_overflow}, {1, 1, 1, recording::GapReason::shutdown}});
     CHECK(read.channels.size() == 2);
     CHECK(is_whole(read, bench.a, 8));
     CHECK(recorder->status().lost == 0);
@@ -107,8 +107,8 @@ TEST_CASE("a disk that stands still costs samples, never time, and the file says
     recorder->close();
     const ReadRecording read = bench.script->read();
     CHECK(read.faults.empty());
-    CHECK(gaps_of(read) ==
-          Gaps{{1, 11, 25, recording::GapReason::recorder}, {0, count - 9, count + 5, recording::GapReason::recorder}});
+    CHECK(gaps_of(read) == RecordedGaps{{1, 11, 25, recording::GapReason::recorder},
+                                        {0, count - 9, count + 5, recording::GapReason::recorder}});
     CHECK(is_whole(read, bench.a, count + 6));
     CHECK(is_whole(read, bench.b, 25));
     CHECK(read.last.at(0).lost == 20);

@@ -11,7 +11,7 @@ using telegate::test::ManualClock;
 
 namespace {
 
-struct Harness {
+struct RepeatedHarness {
     std::vector<std::string> write(const std::string& text, int level = 2) { return texts(lines.admit(level, text)); }
     static std::vector<std::string> texts(const std::vector<LogLine>& from) {
         std::vector<std::string> result;
@@ -30,7 +30,7 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a line that comes again within a minute is counted, and told when it comes after that", "[gateway][log]") {
-    Harness h;
+    RepeatedHarness h;
     CHECK(h.write("a") == Texts{"a"});
     CHECK(h.write("b") == Texts{"b"});
     CHECK(h.write("a").empty());
@@ -41,7 +41,7 @@ TEST_CASE("a line that comes again within a minute is counted, and told when it 
 }
 
 TEST_CASE("the count of a line that does not come again is told with the next line", "[gateway][log]") {
-    Harness h;
+    RepeatedHarness h;
     (void)h.write("a");
     (void)h.write("a");
     CHECK(h.write("b") == Texts{"b"});
@@ -51,21 +51,21 @@ TEST_CASE("the count of a line that does not come again is told with the next li
 }
 
 TEST_CASE("what has not been told is told at the end", "[gateway][log]") {
-    Harness h;
+    RepeatedHarness h;
     (void)h.write("a");
     (void)h.write("a");
-    CHECK(Harness::texts(h.lines.rest()) == Texts{"a repeated=1"});
+    CHECK(RepeatedHarness::texts(h.lines.rest()) == Texts{"a repeated=1"});
     CHECK(h.lines.rest().empty());
 }
 
 TEST_CASE("the same words at another level are another line", "[gateway][log]") {
-    Harness h;
+    RepeatedHarness h;
     CHECK(h.write("a", 2) == Texts{"a"});
     CHECK(h.write("a", 3) == Texts{"a"});
 }
 
 TEST_CASE("of many different lines none is lost, and the oldest is forgotten with its count", "[gateway][log]") {
-    Harness h;
+    RepeatedHarness h;
     (void)h.write("first");
     (void)h.write("first");
     std::size_t told = 0;
@@ -80,7 +80,7 @@ TEST_CASE("of many different lines none is lost, and the oldest is forgotten wit
 }
 
 TEST_CASE("a long line is written each time", "[gateway][log]") {
-    Harness h;
+    RepeatedHarness h;
     const std::string text(RepeatedLines::text_bytes_max + 1, 'x');
     CHECK(h.write(text) == Texts{text});
     CHECK(h.write(text) == Texts{text});

@@ -21,8 +21,8 @@ using nlohmann::json;
 namespace {
 
 /// A line without sampler or sockets: what is pushed is published, in the history, and can be replayed.
-struct Bench {
-    explicit Bench(std::size_t capacity) : history(capacity * sizeof(TelemetrySample)) {
+struct ReplayBench {
+    explicit ReplayBench(std::size_t capacity) : history(capacity * sizeof(TelemetrySample)) {
         for (const char* name : {"a", "b", "c"}) {
             ids.push_back(*channels.add(DeviceId{0}, "d", name, ""));
         }
@@ -81,7 +81,7 @@ std::vector<std::uint64_t> seqs(const json& samples) {
 }  // namespace
 
 TEST_CASE("a replay begins with what is held and says what it missed", "[gateway][services]") {
-    Bench b(8);
+    ReplayBench b(8);
     for (std::uint64_t seq = 1; seq <= 20; ++seq) {
         b.publish(0, seq);
     }
@@ -94,7 +94,7 @@ TEST_CASE("a replay begins with what is held and says what it missed", "[gateway
 }
 
 TEST_CASE("a replay of a prefix goes on behind its limit", "[gateway][services]") {
-    Bench b(64);
+    ReplayBench b(64);
     for (std::uint64_t seq = 1; seq <= 10; ++seq) {
         b.publish(seq % 2, seq);
     }
@@ -105,7 +105,7 @@ TEST_CASE("a replay of a prefix goes on behind its limit", "[gateway][services]"
 }
 
 TEST_CASE("an answer looks at so many samples at most, and then may have none", "[gateway][services]") {
-    Bench b(300'000);
+    ReplayBench b(300'000);
     std::vector<TelemetrySample> many(PositionReplay::looked_max + 10);
     b.history.write(many);
     const json answer = b.positions(0, 10, "d/b");
@@ -115,7 +115,7 @@ TEST_CASE("an answer looks at so many samples at most, and then may have none", 
 }
 
 TEST_CASE("what was never published is dropped, what is overwritten is not held", "[gateway][services]") {
-    Bench b(4);
+    ReplayBench b(4);
     for (const std::uint64_t seq : {1U, 2U, 3U, 6U, 7U, 9U}) {
         b.publish(0, seq);
     }
@@ -128,7 +128,7 @@ TEST_CASE("what was never published is dropped, what is overwritten is not held"
 }
 
 TEST_CASE("a history that has everything knows that what is missing was dropped", "[gateway][services]") {
-    Bench b(64);
+    ReplayBench b(64);
     b.publish(0, 4);
     const json answer = b.holes({{"d/a", 1, 3}});
     CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":1,"last_seq":3,"reason":"dropped"}])"));
@@ -136,7 +136,7 @@ TEST_CASE("a history that has everything knows that what is missing was dropped"
 
 TEST_CASE("what the queue has lost behind the last sample of a channel, or before any, is dropped",
           "[gateway][services]") {
-    Bench b(4);
+    ReplayBench b(4);
     for (std::uint64_t seq = 1; seq <= 8; ++seq) {
         b.publish(0, seq);
     }
@@ -156,7 +156,7 @@ TEST_CASE("what the queue has lost behind the last sample of a channel, or befor
 }
 
 TEST_CASE("a channel whose samples are all overwritten is told as not held up to its last", "[gateway][services]") {
-    Bench b(4);
+    ReplayBench b(4);
     b.publish(0, 1);
     b.publish(0, 2);
     for (std::uint64_t seq = 1; seq <= 8; ++seq) {
@@ -172,7 +172,7 @@ namespace {
 /// What becomes of each seq of the holes, as the answers of all pages say it: "" for given.
 using Fates = std::map<std::pair<std::string, std::uint64_t>, std::string>;
 
-Fates fates_of(Bench& b, std::vector<ServiceHole> holes, std::uint64_t hint, std::size_t limit) {
+Fates fates_of(ReplayBench& b, std::vector<ServiceHole> holes, std::uint64_t hint, std::size_t limit) {
     Fates fates;
     while (!holes.empty()) {
         const json answer = b.holes(holes, hint, limit);
@@ -204,7 +204,7 @@ TEST_CASE("whatever is asked for, each seq that is published has one fate, and n
     const auto any = [&](std::uint64_t from, std::uint64_t to) {
         return std::uniform_int_distribution<std::uint64_t>(from, to)(random);
     };
-    Bench b(any(0, 1) == 0 ? 64 : 1'024);
+    ReplayBench b(any(0, 1) == 0 ? 64 : 1'024);
     std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> positions;  // of what was published
     std::array<std::uint64_t, 3> last{};
     for (std::uint64_t position = 0; position < 300; ++position) {

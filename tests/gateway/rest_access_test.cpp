@@ -25,8 +25,8 @@ constexpr const char* tokens_text =
     "\n"
     "admin  operator  I-may-change-things\r\n";
 
-struct Guarded {
-    explicit Guarded(RestOptions options = {}) : server(with_port(std::move(options)), gateway.handlers()) {
+struct GuardedServer {
+    explicit GuardedServer(RestOptions options = {}) : server(with_port(std::move(options)), gateway.handlers()) {
         server.start();
     }
     static RestOptions with_port(RestOptions options) {
@@ -47,7 +47,7 @@ struct Guarded {
 struct WithTokens {
     ScratchDir folder;
     std::string file = write_private(folder, "tokens", tokens_text);
-    Guarded rest{{.credentials = {.tokens_file = file, .tls = {}}}};
+    GuardedServer rest{{.credentials = {.tokens_file = file, .tls = {}}}};
 };
 
 httplib::Headers bearer(const std::string& token) {
@@ -114,7 +114,7 @@ TEST_CASE("who guesses is soon told to wait, and holds up nobody who knows", "[g
 TEST_CASE("changes that come too fast are told to wait", "[gateway][rest][access]") {
     RestOptions options;
     options.limits.changes = {0.001, 2};
-    Guarded rest(options);
+    GuardedServer rest(options);
     CHECK(rest.post({}) == 200);
     CHECK(rest.post({}) == 200);
     const auto answer = rest.client.Post("/start", "", "text/plain");
@@ -141,7 +141,7 @@ TEST_CASE("a reload of a bad file changes nothing and says why", "[gateway][rest
 }
 
 TEST_CASE("a page from elsewhere changes nothing", "[gateway][rest][access]") {
-    Guarded rest;
+    GuardedServer rest;
     const std::string own = "http://" + rest.server.address();
     CHECK(rest.post({{"Origin", "http://evil.example"}}) == 403);
     CHECK(rest.post({{"Origin", "null"}}) == 403);
@@ -152,7 +152,7 @@ TEST_CASE("a page from elsewhere changes nothing", "[gateway][rest][access]") {
 }
 
 TEST_CASE("a name that somebody else gave this machine opens nothing", "[gateway][rest][access]") {
-    Guarded rest;
+    GuardedServer rest;
     const auto [host, status] = GENERATE(table<std::string, int>({
         {"evil.example", 421},
         {"evil.example:8080", 421},
@@ -174,7 +174,7 @@ TEST_CASE("a name that somebody else gave this machine opens nothing", "[gateway
 
 TEST_CASE("where nobody has a token, a page that shows one may change no more than another",
           "[gateway][rest][access]") {
-    Guarded rest;
+    GuardedServer rest;
     CHECK(rest.post({{"Origin", "http://evil.example"}, {"Authorization", "x"}}) == 403);
     CHECK(rest.gateway.state("host") == DeviceState::idle);
 }

@@ -21,7 +21,7 @@ std::string pointer_fault(const json& problem) {
     return problem["status"] == 422 ? problem["errors"][0]["pointer"].get<std::string>() : "no fault";
 }
 
-HealthCheck check(std::string_view name) {
+HealthCheck good_check(std::string_view name) {
     return {name, true, false, ""};
 }
 
@@ -51,7 +51,7 @@ struct Sampled : RestCaller {
 
 TEST_CASE("health is 200 when all is well, and lists the checks when asked", "[gateway][rest][health]") {
     RestCaller call;
-    call.gateway.health.checks = {check("sampling"), check("pump")};
+    call.gateway.health.checks = {good_check("sampling"), good_check("pump")};
     const std::string path = GENERATE("/livez", "/readyz", "/healthz", "/-/healthy", "/-/ready");
     CAPTURE(path);
     CHECK(call("GET", path).body == "ok\n");
@@ -60,7 +60,7 @@ TEST_CASE("health is 200 when all is well, and lists the checks when asked", "[g
 
 TEST_CASE("what is not ready is 503 and named, and is alive unless it is vital", "[gateway][rest][health]") {
     RestCaller call;
-    call.gateway.health.checks = {check("pump"), {"devices", false, false, "boiler is in error"}};
+    call.gateway.health.checks = {good_check("pump"), {"devices", false, false, "boiler is in error"}};
     const HttpResponse response = call("GET", "/readyz");
     CHECK(response.status == 503);
     CHECK(header_of(response, "Retry-After") == "1");

@@ -53,7 +53,7 @@ struct TlsFixture {
     std::unique_ptr<RestServer> rest;
 };
 
-int status_of(const httplib::Result& answer) {
+int status_of_answer(const httplib::Result& answer) {
     return answer ? answer->status : 0;
 }
 
@@ -64,10 +64,10 @@ TEST_CASE("with a certificate the server speaks TLS, and nothing else", "[gatewa
     tls.start(tls.paths());
     CHECK(tls.rest->urls() == std::vector<std::string>{"https://" + tls.rest->address()});
     const auto client = tls.connect();
-    CHECK(status_of(client->Get("/status")) == 200);
-    CHECK(status_of(client->Post("/start", "", "text/plain")) == 200);
-    CHECK(status_of(client->Get("/status?x=%20")) == 200);
-    CHECK(status_of(httplib::Client("127.0.0.1", port_of(tls.rest->address())).Get("/status")) == 0);
+    CHECK(status_of_answer(client->Get("/status")) == 200);
+    CHECK(status_of_answer(client->Post("/start", "", "text/plain")) == 200);
+    CHECK(status_of_answer(client->Get("/status?x=%20")) == 200);
+    CHECK(status_of_answer(httplib::Client("127.0.0.1", port_of(tls.rest->address())).Get("/status")) == 0);
 }
 
 TEST_CASE("a large body comes through TLS whole", "[gateway][rest][tls]") {
@@ -75,16 +75,16 @@ TEST_CASE("a large body comes through TLS whole", "[gateway][rest][tls]") {
     tls.start(tls.paths());
     const std::string body(RestServer::body_bytes_max, 'x');
     const auto client = tls.connect();
-    CHECK(status_of(client->Post("/start", body, "text/plain")) == 200);
-    CHECK(status_of(client->Post("/start", body + 'x', "text/plain")) == 413);
+    CHECK(status_of_answer(client->Post("/start", body, "text/plain")) == 200);
+    CHECK(status_of_answer(client->Post("/start", body + 'x', "text/plain")) == 413);
 }
 
 TEST_CASE("only who has a certificate of the authority is let in", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths(true));
-    CHECK(status_of(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
-    CHECK(status_of(tls.connect(&tls.stranger)->Get("/status")) == 0);
-    CHECK(status_of(tls.connect()->Get("/status")) == 0);
+    CHECK(status_of_answer(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
+    CHECK(status_of_answer(tls.connect(&tls.stranger)->Get("/status")) == 0);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 0);
 }
 
 TEST_CASE("with tokens too, a certificate or a token will do", "[gateway][rest][tls]") {
@@ -92,10 +92,10 @@ TEST_CASE("with tokens too, a certificate or a token will do", "[gateway][rest][
     RestCredentialPaths paths = tls.paths(true);
     paths.tokens_file = write_private(tls.folder, "tokens", "reader someone a-token-of-someone\n");
     tls.start(paths);
-    CHECK(status_of(tls.connect(&tls.operator_certificate)->Get("/status")) == 200);
-    CHECK(status_of(tls.connect()->Get("/status")) == 401);
-    CHECK(status_of(tls.connect()->Get("/status", {{"Authorization", "Bearer a-token-of-someone"}})) == 200);
-    CHECK(status_of(tls.connect(&tls.stranger)->Get("/status")) == 0);
+    CHECK(status_of_answer(tls.connect(&tls.operator_certificate)->Get("/status")) == 200);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 401);
+    CHECK(status_of_answer(tls.connect()->Get("/status", {{"Authorization", "Bearer a-token-of-someone"}})) == 200);
+    CHECK(status_of_answer(tls.connect(&tls.stranger)->Get("/status")) == 0);
 }
 
 TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]") {
@@ -107,7 +107,7 @@ TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]"
     };
     tls.rest = std::make_unique<RestServer>(RestOptions{.port = 0, .credentials = tls.paths(true)}, handlers);
     tls.rest->start();
-    REQUIRE(status_of(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
+    REQUIRE(status_of_answer(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
     tls.rest->stop();
     CHECK(who == "rest change who=\"cn=operator\" method=POST path=/start result=200 command=start devices=2");
 }
@@ -116,11 +116,11 @@ TEST_CASE("a new certificate counts for new connections, and the open ones stay"
     TlsFixture tls;
     tls.start(tls.paths());
     const auto open = tls.connect();
-    REQUIRE(status_of(open->Get("/status")) == 200);
+    REQUIRE(status_of_answer(open->Get("/status")) == 200);
     const Certificate renewed(tls.folder, "gateway", &tls.authority);  // the same files
     tls.rest->reload_credentials();
-    CHECK(status_of(open->Get("/status")) == 200);
-    CHECK(status_of(tls.connect()->Get("/status")) == 200);
+    CHECK(status_of_answer(open->Get("/status")) == 200);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
 }
 
 TEST_CASE("a key that does not belong to the certificate changes nothing, and is named", "[gateway][rest][tls]") {
@@ -129,7 +129,7 @@ TEST_CASE("a key that does not belong to the certificate changes nothing, and is
     std::filesystem::copy_file(tls.stranger.key_path, tls.server_certificate.key_path,
                                std::filesystem::copy_options::overwrite_existing);
     CHECK_THROWS_WITH(tls.rest->reload_credentials(), Catch::StartsWith(tls.server_certificate.key_path));
-    CHECK(status_of(tls.connect()->Get("/status")) == 200);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
 }
 
 TEST_CASE("a key that everybody may read is refused", "[gateway][rest][tls]") {
@@ -144,10 +144,10 @@ TEST_CASE("TLS older than 1.2 is refused", "[gateway][rest][tls]") {
     const auto client = tls.connect();
     ::SSL_CTX_set_max_proto_version(client->ssl_context(), TLS1_1_VERSION);
     ::SSL_CTX_set_security_level(client->ssl_context(), 0);
-    CHECK(status_of(client->Get("/status")) == 0);
+    CHECK(status_of_answer(client->Get("/status")) == 0);
     const auto newer = tls.connect();
     ::SSL_CTX_set_max_proto_version(newer->ssl_context(), TLS1_2_VERSION);
-    CHECK(status_of(newer->Get("/status")) == 200);
+    CHECK(status_of_answer(newer->Get("/status")) == 200);
 }
 
 TEST_CASE("handshakes that stop half way, and garbage, hold up nobody", "[gateway][rest][tls]") {
@@ -160,6 +160,6 @@ TEST_CASE("handshakes that stop half way, and garbage, hold up nobody", "[gatewa
         others.emplace_back(tls.rest->address()).send("GET / HTTP/1.1\r\n\r\n");
     }
     const auto begin = std::chrono::steady_clock::now();
-    CHECK(status_of(tls.connect()->Get("/status")) == 200);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
     CHECK(std::chrono::steady_clock::now() - begin < 2s);
 }

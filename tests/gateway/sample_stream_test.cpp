@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* epoch = "1795217494123";
+constexpr const char* epoch_text = "1795217494123";
 
 struct Event {
     std::string id;
@@ -79,11 +79,11 @@ TEST_CASE("a stream gives each sample from its opening on, as it is published", 
     s.write(s.a, 2);
     const std::vector<Event> events = s.pull();
     REQUIRE(events.size() == 2);
-    CHECK(events[0].id == std::string(epoch) + "-5");
+    CHECK(events[0].id == std::string(epoch_text) + "-5");
     CHECK(events[0].type == "sample");
     CHECK(events[0].data["seq"] == 6);
     CHECK(events[0].data["channel"] == "a");
-    CHECK(events[1].id == std::string(epoch) + "-6");
+    CHECK(events[1].id == std::string(epoch_text) + "-6");
     CHECK(s.pull().empty());
 }
 
@@ -95,13 +95,13 @@ TEST_CASE("a stream gives what begins with one of its prefixes", "[gateway][stre
     const std::vector<Event> events = s.pull();
     REQUIRE(events.size() == 1);
     CHECK(events[0].data["channel"] == "b");
-    CHECK(events[0].id == std::string(epoch) + "-1");
+    CHECK(events[0].id == std::string(epoch_text) + "-1");
 }
 
 TEST_CASE("a stream resumes behind the last event, without a hole or a sample twice", "[gateway][stream]") {
     Streaming s;
     s.write(s.a, 10);
-    s.open("", std::string(epoch) + "-3");
+    s.open("", std::string(epoch_text) + "-3");
     const std::vector<Event> events = s.pull();
     REQUIRE(events.size() == 6);
     CHECK(events.front().data["seq"] == 5);
@@ -111,13 +111,13 @@ TEST_CASE("a stream resumes behind the last event, without a hole or a sample tw
 TEST_CASE("what is no longer held is a gap that says how much and where", "[gateway][stream]") {
     Streaming s;
     s.write(s.a, 2'000);  // of which 1024 are held
-    s.open("", std::string(epoch) + "-99");
+    s.open("", std::string(epoch_text) + "-99");
     const std::vector<Event> events = s.pull();
     REQUIRE(events.size() == 1'025);
     CHECK(events[0].type == "gap");
     CHECK(events[0].data == json::parse(R"({"reason":"overwritten","epoch":1795217494123,"missed":876,)"
                                         R"("first_position":100,"last_position":975})"));
-    CHECK(events[0].id == std::string(epoch) + "-975");
+    CHECK(events[0].id == std::string(epoch_text) + "-975");
     CHECK(events[1].data["seq"] == 977);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a client whose prefix is silent gets ids that it can resume from", "[
     REQUIRE_FALSE(events.empty());
     CHECK(events.back().type.empty());
     CHECK(events.back().data.is_null());
-    CHECK(events.back().id >= std::string(epoch) + "-255");
+    CHECK(events.back().id >= std::string(epoch_text) + "-255");
 }
 
 TEST_CASE("one pull gives little more than it is asked for", "[gateway][stream]") {

@@ -1,5 +1,6 @@
 #include "settings_answer.hpp"
 
+#include "config/problems.hpp"
 #include "machine_check.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
@@ -10,11 +11,12 @@
 #include <fstream>
 
 using namespace telegate;
+using telegate::test::has;
 using telegate::test::ScratchDir;
 
 namespace {
 
-struct Bench : ScratchDir {
+struct AnswerBench : ScratchDir {
     [[nodiscard]] SettingsAnswer answer(const std::string& text, Purpose purpose, const std::string& format) const {
         std::ofstream(path("a.ini")) << text;
         return answer_settings({.sources = {.file = path("a.ini"), .environment = {{"TELEGATE_PORT", "tcp://1"}}},
@@ -31,14 +33,10 @@ std::vector<std::string> machine_texts(const std::string& ini) {
     return texts;
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a check finds what a start would find, and tells it in one answer", "[gateway][check]") {
-    const Bench bench;
+    const AnswerBench bench;
     const SettingsAnswer answer =
         bench.answer("queue_size = x\n[publish \"a\"]\nendpoint = tcp://nowhere\n", Purpose::check, "text");
     CHECK(answer.exit_code == exit_code::config);
@@ -48,31 +46,31 @@ TEST_CASE("a check finds what a start would find, and tells it in one answer", "
 }
 
 TEST_CASE("a check answers in JSON", "[gateway][check]") {
-    const Bench bench;
+    const AnswerBench bench;
     const SettingsAnswer answer = bench.answer("\nqueue_size = x\n", Purpose::check, "json");
     CHECK(answer.exit_code == exit_code::config);
     CHECK(answer.errors.empty());
-    const auto json = nlohmann::json::parse(answer.output);
-    CHECK(json["valid"] == false);
-    REQUIRE(json["problems"].size() == 1);
-    CHECK(json["problems"][0]["file"] == bench.path("a.ini"));
-    CHECK(json["problems"][0]["line"] == 2);
-    CHECK(json["problems"][0]["key"] == "queue_size");
-    CHECK(has(json["problems"][0]["what"], "is not a whole number"));
+    const auto document = nlohmann::json::parse(answer.output);
+    CHECK(document["valid"] == false);
+    REQUIRE(document["problems"].size() == 1);
+    CHECK(document["problems"][0]["file"] == bench.path("a.ini"));
+    CHECK(document["problems"][0]["line"] == 2);
+    CHECK(document["problems"][0]["key"] == "queue_size");
+    CHECK(has(document["problems"][0]["what"].get<std::string>(), "is not a whole number"));
 }
 
 TEST_CASE("settings without problems are said to be so, beside warnings", "[gateway][check]") {
-    const Bench bench;
+    const AnswerBench bench;
     const std::string text = "[publish \"a\"]\nendpoint = ipc:///nonexistent/a\n[device \"d\"]\ndriver = simulated\n";
     const SettingsAnswer answer = bench.answer(text, Purpose::check, "text");
     CHECK(answer.exit_code == exit_code::ok);
     CHECK(answer.output == bench.path("a.ini") + ": no problems found\n");
     CHECK(has(answer.errors, "warning: env TELEGATE_PORT: is not a setting and is ignored\n"));
     CHECK(has(answer.errors, "a.ini:2: endpoint: no socket can be made in /nonexistent: No such file or directory\n"));
-    const auto json = nlohmann::json::parse(bench.answer(text, Purpose::check, "json").output);
-    CHECK(json["valid"] == true);
-    CHECK(json["problems"].empty());
-    CHECK(json["warnings"].size() == 2);
+    const auto document = nlohmann::json::parse(bench.answer(text, Purpose::check, "json").output);
+    CHECK(document["valid"] == true);
+    CHECK(document["problems"].empty());
+    CHECK(document["warnings"].size() == 2);
 }
 
 TEST_CASE("a file that is missing has an exit code of its own", "[gateway][check]") {
@@ -85,7 +83,7 @@ TEST_CASE("a file that is missing has an exit code of its own", "[gateway][check
 }
 
 TEST_CASE("settings are printed in each format", "[gateway][print]") {
-    const Bench bench;
+    const AnswerBench bench;
     CHECK(has(bench.answer("queue_size = 7", Purpose::print, "text").output, "a.ini:1\n"));
     CHECK(has(bench.answer("queue_size = 7", Purpose::print, "ini").output, "\nqueue_size = 7\n"));
     CHECK(has(bench.answer("queue_size = 7", Purpose::print, "json").output, "\"queue_size\": 7"));
@@ -105,8 +103,8 @@ TEST_CASE("a check in JSON says which source gave a key, and its whole name", "[
                          .purpose = Purpose::check,
                          .format = "json"});
     std::vector<std::string> told;
-    const auto json = nlohmann::json::parse(answer.output);
-    for (const auto& problem : json["problems"]) {
+    const auto document = nlohmann::json::parse(answer.output);
+    for (const auto& problem : document["problems"]) {
         told.push_back(problem["source"].get<std::string>() + " " + problem.value("variable", "") +
                        problem.value("option", "") + " " + problem.value("key", "none"));
         CHECK(problem.contains("file") == (problem["source"] == "file"));
@@ -119,7 +117,7 @@ TEST_CASE("a check in JSON says which source gave a key, and its whole name", "[
 }
 
 TEST_CASE("a gateway without devices and endpoints is told that it has nothing to do", "[gateway][check]") {
-    const Bench bench;
+    const AnswerBench bench;
     const std::string warning = "there is no [device] and no [publish]: the gateway has nothing to do";
     CHECK(has(bench.answer("", Purpose::check, "text").errors, warning));
     CHECK_FALSE(has(bench.answer("[device \"d\"]\ndriver = host\n", Purpose::check, "text").errors, warning));

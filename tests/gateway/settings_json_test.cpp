@@ -147,9 +147,9 @@ Settings with_other(const SettingRow& row) {
 }
 
 /// The problems of a document, a line each.
-std::string problems_of(std::string_view json) {
+std::string document_problems(std::string_view document) {
     try {
-        (void)settings_from_json(json);
+        (void)settings_from_json(document);
     } catch (const SettingsError& error) {
         return error.what();
     }
@@ -189,7 +189,7 @@ TEST_CASE("a document with random bytes is settings or problems, and nothing wor
         for (int change = 0; change <= i % 3; ++change) {
             text[random() % text.size()] = odd[random() % odd.size()];
         }
-        const std::string problems = problems_of(text);
+        const std::string problems = document_problems(text);
         CHECK(std::none_of(problems.begin(), problems.end(), [](char c) { return c != '\n' && c >= 0 && c < 0x20; }));
     }
 }
@@ -204,19 +204,19 @@ TEST_CASE("the document has a member for each section, with typed values", "[gat
         "[sampling]\ncpu_affinity = 1, 2\n[publish \"tcp\"]\nendpoint = tcp://*:0\n[device \"h\"]\ndriver = host\n"
         "interval_us = 250\n[device \"s\"]\ndriver = simulated\nwaveforms = sine\n",
         "t.ini");
-    const auto json = nlohmann::json::parse(settings_json(settings));
-    CHECK(json["gateway"]["sampling_interval_ms"] == 100);
-    CHECK(json["gateway"]["log_level"] == "info");
-    CHECK(json["gateway"]["state_file"].is_string());
-    CHECK(json["sampling"]["cpu_affinity"] == std::vector<int>{1, 2});
-    CHECK(json["rest"]["listen"] == "127.0.0.1:8080");
-    CHECK(json["publish"]["tcp"]["format"] == "json");
-    CHECK(json["device"]["h"]["autostart"] == true);
-    CHECK(json["device"]["h"]["interval_us"] == 250);
-    CHECK_FALSE(json["device"]["h"].contains("interval_ms"));
-    CHECK_FALSE(json["device"]["h"].contains("seed"));
-    CHECK(json["device"]["s"]["amplitude"] == 10.0);
-    CHECK(json["device"]["s"]["waveforms"] == std::vector<std::string>{"sine"});
+    const auto document = nlohmann::json::parse(settings_json(settings));
+    CHECK(document["gateway"]["sampling_interval_ms"] == 100);
+    CHECK(document["gateway"]["log_level"] == "info");
+    CHECK(document["gateway"]["state_file"].is_string());
+    CHECK(document["sampling"]["cpu_affinity"] == std::vector<int>{1, 2});
+    CHECK(document["rest"]["listen"] == "127.0.0.1:8080");
+    CHECK(document["publish"]["tcp"]["format"] == "json");
+    CHECK(document["device"]["h"]["autostart"] == true);
+    CHECK(document["device"]["h"]["interval_us"] == 250);
+    CHECK_FALSE(document["device"]["h"].contains("interval_ms"));
+    CHECK_FALSE(document["device"]["h"].contains("seed"));
+    CHECK(document["device"]["s"]["amplitude"] == 10.0);
+    CHECK(document["device"]["s"]["waveforms"] == std::vector<std::string>{"sine"});
 }
 
 TEST_CASE("what a document leaves out has its default, and its order is kept", "[gateway][settings_json]") {
@@ -228,7 +228,7 @@ TEST_CASE("what a document leaves out has its default, and its order is kept", "
 }
 
 TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json]") {
-    const auto [json, problem] = GENERATE(table<std::string, std::string>({
+    const auto [document, problem] = GENERATE(table<std::string, std::string>({
         {R"({"device":{"boiler":{"driver":"host","interval_ms":0}}})",
          R"(/device/boiler/interval_ms: "0" is out of range, allowed: a whole number without unit, 1 to 3600000 (ms))"},
         {R"({"device":{"boiler":{"driver":"host","interval_ms":"100ms"}}})",
@@ -274,8 +274,8 @@ TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json
          R"(/gateway/queue_size: 1e+20 is not of the right type, allowed: a whole number without unit, 1 to 1048576 )"
          "(samples), or 0 for the default 1024"},
     }));
-    CAPTURE(json);
-    CHECK(problems_of(json) == problem);
+    CAPTURE(document);
+    CHECK(document_problems(document) == problem);
 }
 
 TEST_CASE("a document has the channels under their names, in any order", "[gateway][settings_json]") {
@@ -293,12 +293,12 @@ TEST_CASE("a number of which there may be none is a number, null or not there", 
     CHECK(read(R"(,"errors_before_safe":0)").devices.at(0).errors_before_safe == 0);
     CHECK_FALSE(read(R"(,"errors_before_safe":null)").devices.at(0).errors_before_safe.has_value());
     CHECK_FALSE(read("").devices.at(0).errors_before_safe.has_value());
-    const auto json = [&](const std::string& value) {
+    const auto device_document = [&](const std::string& value) {
         return nlohmann::json::parse(settings_json(read(value)))["device"]["a"];
     };
-    CHECK(json(R"(,"errors_before_safe":0)")["errors_before_safe"] == 0);
-    CHECK_FALSE(json("").contains("errors_before_safe"));
-    CHECK(problems_of(R"({"device":{"a":{"driver":"host","interval_ms":null}}})")
+    CHECK(device_document(R"(,"errors_before_safe":0)")["errors_before_safe"] == 0);
+    CHECK_FALSE(device_document("").contains("errors_before_safe"));
+    CHECK(document_problems(R"({"device":{"a":{"driver":"host","interval_ms":null}}})")
               .starts_with("/device/a/interval_ms: null is not of the right type"));
 }
 
@@ -313,26 +313,26 @@ TEST_CASE("4096 channels make a document that is read again", "[gateway][setting
 }
 
 TEST_CASE("words of a list hold no commas of their own", "[gateway][settings_json]") {
-    CHECK(problems_of(R"({"device":{"a":{"driver":"simulated","waveforms":["sine,ramp"]}}})")
+    CHECK(document_problems(R"({"device":{"a":{"driver":"simulated","waveforms":["sine,ramp"]}}})")
               .starts_with(R"(/device/a/waveforms: ["sine,ramp"] is not of the right type)"));
-    CHECK(problems_of(R"({"device":{"a":{"driver":"simulated","waveforms":[]}}})")
+    CHECK(document_problems(R"({"device":{"a":{"driver":"simulated","waveforms":[]}}})")
               .starts_with(R"(/device/a/waveforms: "" is not a choice, allowed: an array of one or more of sine)"));
 }
 
 namespace {
 
 std::string object_of(std::size_t keys) {
-    std::string json = "{";
+    std::string document = "{";
     for (std::size_t i = 0; i < keys; ++i) {
-        json += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
+        document += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
     }
-    return json + "}";
+    return document + "}";
 }
 
 }  // namespace
 
 TEST_CASE("what is no document of settings is refused as a whole", "[gateway][settings_json]") {
-    const auto [json, problem] = GENERATE(table<std::string, std::string>({
+    const auto [document, problem] = GENERATE(table<std::string, std::string>({
         {"", "is not JSON, see byte 1"},
         {"{\"queue\":", "is not JSON, see byte 10"},
         {"[]", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}"},
@@ -345,16 +345,16 @@ TEST_CASE("what is no document of settings is refused as a whole", "[gateway][se
         {object_of(8'193), "has an object of too many keys, allowed: at most 8192"},
         {std::string(1024 * 1024 + 1, ' '), "is too large, allowed are at most 1048576 bytes"},
     }));
-    CHECK(problems_of(json) == problem);
+    CHECK(document_problems(document) == problem);
 }
 
 TEST_CASE("all problems of a document are told at once, 200 at most", "[gateway][settings_json]") {
-    std::string json = "{";
+    std::string document = "{";
     for (int i = 0; i < 250; ++i) {
-        json += (i == 0 ? "" : ",") + std::string("\"x") + std::to_string(i) + "\":{}";
+        document += (i == 0 ? "" : ",") + std::string("\"x") + std::to_string(i) + "\":{}";
     }
     try {
-        (void)settings_from_json(json + "}");
+        (void)settings_from_json(document + "}");
         FAIL("no error");
     } catch (const SettingsError& error) {
         REQUIRE(error.problems().size() == 201);

@@ -67,7 +67,7 @@ std::string message_of(std::string_view topic, std::string_view payload) {
 }
 
 /// Losses of made-up subscribers.
-struct Gaps {
+struct MadeUpLosses {
     std::string message(std::uint64_t seq, ChannelId channel = ChannelId{0}) const {
         return message_of(channels.at(channel).topic, encoded<JsonEncoder>(channels, sample_of(channel, seq)));
     }
@@ -138,7 +138,7 @@ TEST_CASE("what is no payload of ours has no seq", "[gateway][slow]") {
 }
 
 TEST_CASE("losses that follow each other are one range, and a lost notice of a gap is its range", "[gateway][slow]") {
-    Gaps g;
+    MadeUpLosses g;
     g.lose(1, 5);
     g.lose(1, 6);
     std::string notice;
@@ -164,7 +164,7 @@ TEST_CASE("losses that follow each other are one range, and a lost notice of a g
 
 TEST_CASE("who has most gaps is closed, once, when there are more than can be kept, whoever adds one",
           "[gateway][slow]") {
-    Gaps g;
+    MadeUpLosses g;
     g.lose(1, 1);  // 16 places, with room for the channels beside it
     for (std::uint64_t seq = 1; seq < 16; seq += 2) {
         g.lose(2, seq);  // 16 and 7
@@ -183,7 +183,7 @@ TEST_CASE("who has most gaps is closed, once, when there are more than can be ke
 }
 
 TEST_CASE("what many lose is read for one of them, and each has it all", "[gateway][slow]") {
-    Gaps g;
+    MadeUpLosses g;
     RunReader runs(g.channels);
     std::string wire;
     for (std::uint64_t seq = 1; seq <= 20; ++seq) {
@@ -202,7 +202,7 @@ TEST_CASE("what many lose is read for one of them, and each has it all", "[gatew
 }
 
 TEST_CASE("kept digests have a limit, and what is read anew says the same", "[gateway][slow]") {
-    Gaps g;
+    MadeUpLosses g;
     RunReader runs(g.channels);
     std::size_t read_anew = 0;
     for (const std::uint64_t first : {10'001U, 10'002U}) {  // the second time others, to see what is read

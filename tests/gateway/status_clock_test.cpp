@@ -1,4 +1,6 @@
 #include "status_json.hpp"
+
+#include "shown_status.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -6,15 +8,8 @@
 #include <cerrno>
 
 using namespace telegate;
+using namespace telegate::test;
 using nlohmann::json;
-
-namespace {
-
-json shown(const StatusSnapshot& snapshot) {
-    return json::parse(status_json(snapshot));
-}
-
-}  // namespace
 
 TEST_CASE("the status shows how right the clock is and its last step", "[gateway][status]") {
     StatusSnapshot snapshot;

@@ -1,6 +1,7 @@
 #include "status_json.hpp"
 
 #include "full_snapshot.hpp"
+#include "shown_status.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,10 +15,6 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 namespace {
-
-json shown(const StatusSnapshot& snapshot) {
-    return json::parse(status_json(snapshot));
-}
 
 json value_of(const ChannelStatus& channel) {
     StatusSnapshot snapshot;

@@ -101,6 +101,16 @@ class Arena : public Bench {
     std::vector<std::string> senders_;
 };
 
+/// The type of a socket that may talk to the victim.
+[[nodiscard]] inline std::string peer_type_of(Victim victim) {
+    return victim == Victim::publisher ? "SUB" : victim == Victim::subscriber ? "PUB" : "DEALER";
+}
+
+/// A greeting with other bytes from `offset` on.
+[[nodiscard]] inline std::string greeting_with(std::size_t offset, std::string_view bytes) {
+    return greeting().replace(offset, bytes.size(), bytes);
+}
+
 /// Within a test case: runs it for each.
 [[nodiscard]] Victim each_victim();
 [[nodiscard]] Transport tcp_and_ipc();

@@ -8,10 +8,6 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-std::string greeting_with(std::size_t offset, std::string_view bytes) {
-    return greeting().replace(offset, bytes.size(), bytes);
-}
-
 /// Whether a peer that says `bytes` for its handshake gets in, and PING is answered.
 bool gets_in(Arena& arena, const std::string& bytes) {
     const std::size_t before = arena.events.count(Kind::handshake_done);
@@ -22,10 +18,6 @@ bool gets_in(Arena& arena, const std::string& bytes) {
         return peer.at_end() || peer.received().ends_with(pong("in"));
     }) && !peer.at_end() &&
            arena.events.count(Kind::handshake_done) == before + 1;
-}
-
-std::string type_of_peer(Victim victim) {
-    return victim == Victim::publisher ? "SUB" : victim == Victim::subscriber ? "PUB" : "DEALER";
 }
 
 }  // namespace
@@ -113,7 +105,7 @@ TEST_CASE("trap: greeting, READY and the first traffic in one segment, or cut an
 TEST_CASE("trap: names in READY in odd letters, properties unknown and in any order", "[hostile][trap]") {
     const Victim victim = each_victim();
     Arena arena(victim, {}, tcp_and_ipc());
-    const std::string type = type_of_peer(victim);
+    const std::string type = peer_type_of(victim);
     const auto says = [&](const std::string& properties) {
         return gets_in(arena, greeting() + command("READY", properties));
     };

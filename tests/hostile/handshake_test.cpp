@@ -54,15 +54,6 @@ std::string noise(std::size_t bytes) {
     return out;
 }
 
-/// A greeting with other bytes from `offset` on.
-std::string greeting_with(std::size_t offset, std::string_view bytes) {
-    return greeting().replace(offset, bytes.size(), bytes);
-}
-
-std::string socket_type_of(Victim victim) {
-    return victim == Victim::publisher ? "SUB" : victim == Victim::subscriber ? "PUB" : "DEALER";
-}
-
 }  // namespace
 
 TEST_CASE("hostile 3: a greeting that trickles in does not stretch the handshake's time", "[hostile]") {
@@ -207,7 +198,7 @@ TEST_CASE("hostile 7: a mechanism that is not ours over all twenty bytes is refu
 TEST_CASE("hostile 8: a READY that is not one is refused", "[hostile]") {
     const Victim victim = each_victim();
     const Transport transport = tcp_and_ipc();
-    const std::string type = property("Socket-Type", socket_type_of(victim));
+    const std::string type = property("Socket-Type", peer_type_of(victim));
     std::string many = type;
     for (int index = 0; index < 255; ++index) {
         many += property("X-" + std::to_string(index), "");
@@ -222,7 +213,7 @@ TEST_CASE("hostile 8: a READY that is not one is refused", "[hostile]") {
         {"a nameless property behind a good one", type + std::string(5, '\0')},
         {"255 properties", many},
         {"the type twice", type + type},
-        {"the type twice in other letters", type + property("SOCKET-TYPE", socket_type_of(victim))},
+        {"the type twice in other letters", type + property("SOCKET-TYPE", peer_type_of(victim))},
         {"the identity twice", type + property("Identity", "a") + property("identity", "a")},
         {"an identity of 256 bytes", type + property("Identity", std::string(256, 'x'))},
         {"an identity of 4 GB", type + "\x08Identity" + big_endian(0xFFFF'FFFF, 4)},
@@ -242,7 +233,7 @@ TEST_CASE("hostile 8: a READY that is not one is refused", "[hostile]") {
 TEST_CASE("hostile 9: READY comes first, and once", "[hostile]") {
     const Victim victim = each_victim();
     const Transport transport = tcp_and_ipc();
-    const std::string good = ready(socket_type_of(victim));
+    const std::string good = ready(peer_type_of(victim));
     const std::vector<Attack> attacks = {
         {"PING before READY", ping("") + good},
         {"SUBSCRIBE before READY", subscribe("") + good},

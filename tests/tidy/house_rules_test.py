@@ -114,6 +114,9 @@ class BadExamples(unittest.TestCase):
         self.assertTrue(self.include("tools/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
         self.assertFalse(self.include("tools/perf_tool/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
 
+    def test_an_included_source_is_found(self):
+        self.assertTrue(self.include("core/src/a.cpp", '#include "b.cpp"', "core/src/b.cpp"))
+
     def test_an_own_header_in_angle_brackets_is_found(self):
         self.assertTrue(self.include("device/src/a.cpp", "#include <core/clock.hpp>", "core/include/core/clock.hpp"))
         self.assertFalse(self.include("device/src/a.cpp", "#include <vector>"))

@@ -50,6 +50,8 @@ def include_direction(path, text, exists):
     findings = []
     for opening, name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', text, re.M):
         first = name.split("/")[0]
+        if name.endswith(".cpp"):
+            findings.append(f'"{name}": a source is compiled, not included')
         if opening == "<":
             if any(exists(f"{other}/include/{name}") for other in ROOMS):
                 findings.append(f"<{name}>: our own headers are included in quotes")

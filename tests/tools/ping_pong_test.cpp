@@ -15,7 +15,6 @@
 
 using namespace telegate;
 using namespace telegate::perf;
-using Catch::Matchers::Message;
 
 namespace {
 
@@ -82,14 +81,15 @@ TEST_CASE("a fault of the side that answers is told, also when the other one fai
     const auto fault = [] {
         throw std::runtime_error("answering");
     };
-    CHECK_THROWS_MATCHES(run_both({}, fault, [] { return RoundTrips{}; }), std::runtime_error, Message("answering"));
+    CHECK_THROWS_MATCHES(run_both({}, fault, [] { return RoundTrips{}; }), std::runtime_error,
+                         Catch::Matchers::Message("answering"));
     CHECK_THROWS_MATCHES(run_both({}, fault, []() -> RoundTrips { throw std::runtime_error("asking"); }),
-                         std::runtime_error, Message("answering"));
+                         std::runtime_error, Catch::Matchers::Message("answering"));
 }
 
 TEST_CASE("a fault of the side that asks ends both", "[tools][latency]") {
     CHECK_THROWS_MATCHES(run_both({}, nothing, []() -> RoundTrips { throw std::runtime_error("asking"); }),
-                         std::runtime_error, Message("asking"));
+                         std::runtime_error, Catch::Matchers::Message("asking"));
 }
 
 TEST_CASE("both sides run where they are placed, and nobody does afterwards", "[tools][latency]") {

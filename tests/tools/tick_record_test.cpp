@@ -8,17 +8,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const MonoTime start{1s};
+const MonoTime first_deadline{1s};
 
 }  // namespace
 
 TEST_CASE("a tick is late by the time from its deadline to when it is served", "[tools]") {
     TickRecord record(1ms, 3);
-    record.begin(start);
-    record.serve(start + 7us);
-    CHECK(record.due() == start + 1ms);
-    record.serve(start + 1ms + 9us);
-    record.serve(start + 2ms);
+    record.begin(first_deadline);
+    record.serve(first_deadline + 7us);
+    CHECK(record.due() == first_deadline + 1ms);
+    record.serve(first_deadline + 1ms + 9us);
+    record.serve(first_deadline + 2ms);
     CHECK(record.is_complete());
     CHECK(record.missed() == 0);
     CHECK(record.lateness_at(0.5) == 7'000);
@@ -28,13 +28,13 @@ TEST_CASE("a tick is late by the time from its deadline to when it is served", "
 
 TEST_CASE("ticks that pass meanwhile are missed and count towards the end", "[tools]") {
     TickRecord record(1ms, 5);
-    record.begin(start);
-    record.serve(start);
-    record.serve(start + 3'500us);
-    CHECK(record.due() == start + 4ms);
+    record.begin(first_deadline);
+    record.serve(first_deadline);
+    record.serve(first_deadline + 3'500us);
+    CHECK(record.due() == first_deadline + 4ms);
     CHECK(record.missed() == 2);
     CHECK_FALSE(record.is_complete());
-    record.serve(start + 4ms);
+    record.serve(first_deadline + 4ms);
     CHECK(record.is_complete());
     CHECK(record.served() == 3);
     CHECK(record.lateness_at(1.0) == 2'500'000);

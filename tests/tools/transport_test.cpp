@@ -132,7 +132,8 @@ TEST_CASE("a series tells that its runs were shorter than asked for", "[tools][m
     std::vector<Cell> cells(1);
     cells[0].work.messages = 0;
     cells[0].work.size = 64 * 1024;
-    const Plan plan{{{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}}, 1, 1};
+    const MeasurePlan plan{
+        {{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}}, 1, 1};
     measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {});
     CHECK(cells[0].series[0].is_cut);
     CHECK_FALSE(cells[0].series[1].is_cut);
@@ -142,7 +143,7 @@ TEST_CASE("engines take turns within each run, and deliveries are counted", "[to
     std::vector<Cell> cells(1);
     cells[0].work.messages = 1'000;
     cells[0].work.receivers = 4;
-    const Plan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 2, 1};
+    const MeasurePlan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 2, 1};
     order.clear();
     measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {});
     CHECK(order == std::vector<std::string>{"a", "b", "a", "b"});
@@ -161,7 +162,8 @@ TEST_CASE("what an engine chose for itself is its variant, and the publisher's C
     const auto run = [](const Workload& /*work*/) {
         return Outcome{1, 1, 0.5, 0.002, "64 KiB chunks"};
     };
-    measure_cells(cells, Plan{{{"raw", "", can_all, run}}, 1, 1}, [](std::size_t, std::size_t, const Engine&) {});
+    measure_cells(cells, MeasurePlan{{{"raw", "", can_all, run}}, 1, 1},
+                  [](std::size_t, std::size_t, const Engine&) {});
     CHECK(cells[0].series[0].variant == "64 KiB chunks");
     CHECK(cells[0].series[0].publisher_cpu_ns[0] == Approx(1'000));
 }
@@ -170,7 +172,7 @@ TEST_CASE("a wrong result names the engine and the cell", "[tools][measure]") {
     std::vector<Cell> cells(1);
     cells[0].group = "PUB/SUB tcp";
     cells[0].name = "64 B";
-    const Plan plan{{{"a", "odd", can_all, run_wrong}}, 1, 1};
+    const MeasurePlan plan{{{"a", "odd", can_all, run_wrong}}, 1, 1};
     CHECK_THROWS_WITH(measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {}),
                       "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
 }

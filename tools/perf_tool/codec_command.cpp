@@ -112,7 +112,7 @@ void check(const CodecSamples& from) {
 }
 
 /// One row: an encoder and a kind of value.
-struct Engine {
+struct CodecEngine {
     std::string format;
     std::string value;  // as it is shown
     std::uint64_t samples;
@@ -131,7 +131,7 @@ struct Source {
 };
 
 template <class Encoder>
-Engine make_engine(const std::string& format, const Source& from, const CodecOptions& options) {
+CodecEngine make_engine(const std::string& format, const Source& from, const CodecOptions& options) {
     const auto encoder = std::make_shared<Encoder>(from.samples->channels(), epoch_ms);
     const auto room = std::make_shared<std::vector<char>>(room_bytes);
     const auto encode = [encoder, room, samples = from.samples](std::uint64_t count) {
@@ -141,7 +141,8 @@ Engine make_engine(const std::string& format, const Source& from, const CodecOpt
 }
 
 template <class Write>
-Engine make_library_engine(const std::string& format, const Source& from, const CodecOptions& options, Write write) {
+CodecEngine make_library_engine(const std::string& format, const Source& from, const CodecOptions& options,
+                                Write write) {
     const auto encode = [write, samples = from.samples](std::uint64_t count) {
         const std::string time = "2026-11-20T23:11:34.123456789Z";
         std::uint64_t bytes = 0;
@@ -154,7 +155,7 @@ Engine make_library_engine(const std::string& format, const Source& from, const 
     return {format, from.value, std::max<std::uint64_t>(1, options.samples / slow_engine_divisor), encode};
 }
 
-void add_engines(std::vector<Engine>& engines, const Source& from, const CodecOptions& options) {
+void add_engines(std::vector<CodecEngine>& engines, const Source& from, const CodecOptions& options) {
     for (const std::string& format : options.formats) {
         if (format == "json") {
             engines.push_back(make_engine<JsonEncoder>(format, from, options));
@@ -175,8 +176,8 @@ void add_engines(std::vector<Engine>& engines, const Source& from, const CodecOp
     }
 }
 
-std::vector<Engine> make_engines(const CodecOptions& options) {
-    std::vector<Engine> engines;
+std::vector<CodecEngine> make_engines(const CodecOptions& options) {
+    std::vector<CodecEngine> engines;
     for (const CodecValues& values : codec_values()) {
         if (std::find(options.values.begin(), options.values.end(), values.name) != options.values.end()) {
             const Source from{values.shown, std::make_shared<const CodecSamples>(values.name)};
@@ -187,7 +188,7 @@ std::vector<Engine> make_engines(const CodecOptions& options) {
     return engines;
 }
 
-double nanoseconds_per_sample(Engine& engine, InstructionCounter& counter) {
+double nanoseconds_per_sample(CodecEngine& engine, InstructionCounter& counter) {
     const auto begin = std::chrono::steady_clock::now();
     counter.start();
     engine.bytes = engine.encode(engine.samples);
@@ -197,9 +198,9 @@ double nanoseconds_per_sample(Engine& engine, InstructionCounter& counter) {
 }
 
 /// One line for each kind of value.
-Facts sizes_of(const std::vector<Engine>& engines) {
+Facts sizes_of(const std::vector<CodecEngine>& engines) {
     Facts facts;
-    for (const Engine& engine : engines) {
+    for (const CodecEngine& engine : engines) {
         if (facts.empty() || facts.back().first != engine.value) {
             facts.emplace_back(engine.value, "");
         }
@@ -246,10 +247,10 @@ Goal goal_of(const std::string& engine) {
 }
 
 Report measure(const CodecOptions& options, const CommonOptions& common) {
-    std::vector<Engine> engines = make_engines(options);
+    std::vector<CodecEngine> engines = make_engines(options);
     Report report{"codec", "nanoseconds per sample", {}, {}, {}};
     InstructionCounter counter;
-    for (Engine& engine : engines) {
+    for (CodecEngine& engine : engines) {
         (void)engine.encode(CodecSamples::samples_max);  // to warm up, and so that each channel is known
         report.rows.push_back({engine.name(), {}, goal_of(engine.name())});
     }

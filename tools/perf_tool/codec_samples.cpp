@@ -10,7 +10,7 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::int64_t first_time_ns = 1'795'216'294'123'456'789;
-constexpr std::int64_t tick_ns = 10'000'037;
+constexpr std::int64_t reading_interval_ns = 10'000'037;
 constexpr std::uint64_t first_seq = 12'300;
 
 void set_value(TelemetrySample& sample, std::string_view values, std::mt19937_64& random) {
@@ -46,7 +46,7 @@ CodecSamples::CodecSamples(std::string_view values) {
     for (std::size_t index = 0; index < samples_max; ++index) {
         const std::size_t tick = index / channels_max;
         TelemetrySample& sample = samples_.emplace_back();
-        sample.time_utc_ns = first_time_ns + static_cast<std::int64_t>(tick) * tick_ns;
+        sample.time_utc_ns = first_time_ns + static_cast<std::int64_t>(tick) * reading_interval_ns;
         sample.seq = first_seq + tick;
         sample.channel = static_cast<ChannelId>(index % channels_max);
         set_value(sample, values, random);

@@ -33,7 +33,7 @@ struct DevicesOptions {
     std::size_t hung = 10;
 };
 
-struct Figure {
+struct FleetFigure {
     std::string_view name;
     double (*of)(const FleetFigures& figures);
     bool compared = false;
@@ -41,7 +41,7 @@ struct Figure {
     Goal ratio_goal{};  // of the ratio
 };
 
-const std::array<Figure, 11> figures{{
+const std::array<FleetFigure, 11> fleet_figures{{
     {"CPU, % of one",
      [](const FleetFigures& run) {
          return run.cpu_percent;
@@ -76,7 +76,7 @@ const std::array<Figure, 11> figures{{
 }};
 
 /// Alone first, then beside those that hang.
-using Rows = std::array<std::array<Row, figures.size()>, 2>;
+using FleetRows = std::array<std::array<Row, fleet_figures.size()>, 2>;
 
 std::string case_name(std::size_t one, std::size_t hung) {
     return one == 0 ? "alone" : "beside " + std::to_string(hung) + " that hang";
@@ -116,13 +116,13 @@ Report describe(const DevicesOptions& options, const CommonOptions& common) {
 }
 
 /// A value for every figure of both cases.
-void add_run(Rows& rows, FleetWork work, std::size_t hung, const std::string& run_name) {
+void add_run(FleetRows& rows, FleetWork work, std::size_t hung, const std::string& run_name) {
     for (std::size_t one = 0; one < rows.size(); ++one) {
         std::cerr << run_name << ", " << case_name(one, hung) << '\n';
         work.hung = one == 0 ? 0 : hung;
         const FleetFigures result = run_fleet(work);
-        for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-            rows[one][figure].values.push_back(figures[figure].of(result));
+        for (std::size_t figure = 0; figure < fleet_figures.size(); ++figure) {
+            rows[one][figure].values.push_back(fleet_figures[figure].of(result));
         }
     }
 }
@@ -131,12 +131,12 @@ Report run(const DevicesOptions& options, const CommonOptions& common) {
     if (!std::filesystem::exists(options.work.program)) {
         throw std::runtime_error("there is no " + options.work.program + "; build it, or name it with --app");
     }
-    Rows rows;
+    FleetRows rows;
     for (std::size_t one = 0; one < rows.size(); ++one) {
-        for (std::size_t figure = 0; figure < figures.size(); ++figure) {
+        for (std::size_t figure = 0; figure < fleet_figures.size(); ++figure) {
             rows[one][figure].name = case_name(one, options.hung) + ": ";
-            rows[one][figure].name += figures[figure].name;
-            rows[one][figure].goal = figures[figure].goal;
+            rows[one][figure].name += fleet_figures[figure].name;
+            rows[one][figure].goal = fleet_figures[figure].goal;
         }
     }
     for (std::size_t round = 1; round <= common.runs; ++round) {
@@ -144,10 +144,10 @@ Report run(const DevicesOptions& options, const CommonOptions& common) {
                 "run " + std::to_string(round) + " of " + std::to_string(common.runs));
     }
     Report report = describe(options, common);
-    for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-        if (figures[figure].compared) {
-            report.ratios.push_back(ratio(std::string(figures[figure].name), rows[1][figure], rows[0][figure]));
-            report.ratios.back().goal = figures[figure].ratio_goal;
+    for (std::size_t figure = 0; figure < fleet_figures.size(); ++figure) {
+        if (fleet_figures[figure].compared) {
+            report.ratios.push_back(ratio(std::string(fleet_figures[figure].name), rows[1][figure], rows[0][figure]));
+            report.ratios.back().goal = fleet_figures[figure].ratio_goal;
         }
     }
     for (auto& one : rows) {

@@ -39,7 +39,7 @@ struct MonitorOptions {
     std::string monitor = "on";
 };
 
-[[nodiscard]] Endpoint endpoint_of(std::string_view transport) {
+[[nodiscard]] Endpoint monitor_endpoint(std::string_view transport) {
     const std::string_view text = transport == "tcp"   ? "tcp://127.0.0.1:*"
                                   : transport == "ipc" ? "ipc://*"
                                                        : "inproc://perf_tool";
@@ -51,7 +51,7 @@ class PublisherToSubscribers {
     PublisherToSubscribers(Reactor& reactor, const MonitorOptions& options, const MonitorHandler& monitor)
         : publisher_(reactor, {}), topic_(publisher_.intern("host/cpu.user")) {
         publisher_.set_monitor(monitor);
-        const Endpoint endpoint = publisher_.bind(endpoint_of(options.transport));
+        const Endpoint endpoint = publisher_.bind(monitor_endpoint(options.transport));
         while (subscribers_.size() < options.subscribers) {
             Subscriber& subscriber = *subscribers_.emplace_back(std::make_unique<Subscriber>(reactor, SocketOptions()));
             subscriber.set_monitor(monitor);
@@ -77,7 +77,7 @@ class RouterToRouter {
         : from_(reactor, named(sender_name)), to_(reactor, named(receiver_name)) {
         from_.set_monitor(monitor);
         to_.set_monitor(monitor);
-        to_.connect(from_.bind(endpoint_of(options.transport)));
+        to_.connect(from_.bind(monitor_endpoint(options.transport)));
     }
     [[nodiscard]] bool ready() const { return from_.peers().size() == 1 && to_.peers().size() == 1; }
     void send(std::string_view payload) {

@@ -22,7 +22,7 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr std::size_t channels = 64;
+constexpr std::size_t channel_count = 64;
 constexpr std::size_t values_max = 4'096;  // a power of two; what is read stays in the cache
 constexpr std::int64_t tick_ns = 10'000'000;
 constexpr double step = 2.0;  // of a value that changes, which is every second one at random
@@ -51,11 +51,11 @@ std::vector<double> make_values() {
 /// device. Nothing is queued.
 ///
 /// Threads: one. Limits: the batch's. Failure: run() throws std::runtime_error when samples are missing.
-class Engine {
+class ProcessingEngine {
   public:
-    Engine(std::string name, const ChannelProcessing& how) : name_(std::move(name)) {
+    ProcessingEngine(std::string name, const ChannelProcessing& how) : name_(std::move(name)) {
         ProcessingPlan plan;
-        for (std::size_t index = 0; index < channels; ++index) {
+        for (std::size_t index = 0; index < channel_count; ++index) {
             plan.channels["channel" + std::to_string(index)] = how;
         }
         batch_.process_with(how.has_stages() ? plan : ProcessingPlan{}, [this](const FilteredSamples& told) {
@@ -63,30 +63,30 @@ class Engine {
                 filtered_ += count;
             }
         });
-        for (std::size_t index = 0; index < channels; ++index) {
+        for (std::size_t index = 0; index < channel_count; ++index) {
             ids_.push_back(batch_.add_channel("channel" + std::to_string(index), "Cel"));
         }
     }
 
     /// Gives so many samples, rounded up to whole ticks. Returns how many.
     std::uint64_t run(std::uint64_t samples) {
-        const std::uint64_t ticks = (samples + channels - 1) / channels;
+        const std::uint64_t ticks = (samples + channel_count - 1) / channel_count;
         for (std::uint64_t tick = 0; tick < ticks; ++tick) {
             time_ns_ += tick_ns;
             batch_.begin(time_ns_, time_ns_);
-            for (std::size_t index = 0; index < channels; ++index) {
-                batch_.add(ids_[index], values_[(next_ + index * channels) % values_max]);
+            for (std::size_t index = 0; index < channel_count; ++index) {
+                batch_.add(ids_[index], values_[(next_ + index * channel_count) % values_max]);
             }
             ++next_;
             batch_.flush();
         }
-        given_ += ticks * channels;
-        const bool makes_others = table_.size() > channels;  // whose samples come on top
+        given_ += ticks * channel_count;
+        const bool makes_others = table_.size() > channel_count;  // whose samples come on top
         if (makes_others ? sent_ + filtered_ <= given_ : sent_ + filtered_ != given_) {
             throw std::runtime_error(name_ + ": " + std::to_string(given_) + " samples were given, " +
                                      std::to_string(sent_) + " sent and " + std::to_string(filtered_) + " filtered");
         }
-        return ticks * channels;
+        return ticks * channel_count;
     }
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -143,13 +143,13 @@ ChannelProcessing with_all() {
     return how;
 }
 
-std::vector<std::unique_ptr<Engine>> make_engines() {
-    std::vector<std::unique_ptr<Engine>> engines;
-    engines.push_back(std::make_unique<Engine>("none", ChannelProcessing{}));
-    engines.push_back(std::make_unique<Engine>("scale", with_scale()));
-    engines.push_back(std::make_unique<Engine>("scale, range", with_range()));
-    engines.push_back(std::make_unique<Engine>(goal_name, with_deadband()));
-    engines.push_back(std::make_unique<Engine>("all stages", with_all()));
+std::vector<std::unique_ptr<ProcessingEngine>> make_engines() {
+    std::vector<std::unique_ptr<ProcessingEngine>> engines;
+    engines.push_back(std::make_unique<ProcessingEngine>("none", ChannelProcessing{}));
+    engines.push_back(std::make_unique<ProcessingEngine>("scale", with_scale()));
+    engines.push_back(std::make_unique<ProcessingEngine>("scale, range", with_range()));
+    engines.push_back(std::make_unique<ProcessingEngine>(goal_name, with_deadband()));
+    engines.push_back(std::make_unique<ProcessingEngine>("all stages", with_all()));
     return engines;
 }
 
@@ -161,7 +161,7 @@ std::int64_t processor_time_ns() {
     return time.tv_sec * ns_per_s + time.tv_nsec;
 }
 
-double nanoseconds_per_sample(Engine& engine, std::uint64_t samples, InstructionCounter& counter) {
+double nanoseconds_per_sample(ProcessingEngine& engine, std::uint64_t samples, InstructionCounter& counter) {
     const std::int64_t begin_ns = processor_time_ns();
     counter.start();
     const std::uint64_t given = engine.run(samples);
@@ -174,11 +174,11 @@ double nanoseconds_per_sample(Engine& engine, std::uint64_t samples, Instruction
 }
 
 Report measure(const ProcessingOptions& options, const CommonOptions& common) {
-    const std::vector<std::unique_ptr<Engine>> engines = make_engines();
+    const std::vector<std::unique_ptr<ProcessingEngine>> engines = make_engines();
     Report report{"processing", "nanoseconds per sample", {}, {}, {}};
     InstructionCounter counter;
     for (const auto& engine : engines) {
-        (void)engine->run(std::min<std::uint64_t>(options.samples, channels * values_max));  // to warm up
+        (void)engine->run(std::min<std::uint64_t>(options.samples, channel_count * values_max));  // to warm up
         const bool has_goal = engine->name() == goal_name;
         report.rows.push_back({engine->name(), {}, has_goal ? Goal::at_most(ns_per_sample_max) : Goal{}});
     }
@@ -187,7 +187,7 @@ Report measure(const ProcessingOptions& options, const CommonOptions& common) {
             report.rows[index].values.push_back(nanoseconds_per_sample(*engines[index], options.samples, counter));
         }
     }
-    report.parameters = {{"samples", std::to_string(options.samples) + " of " + std::to_string(channels) +
+    report.parameters = {{"samples", std::to_string(options.samples) + " of " + std::to_string(channel_count) +
                                          " channels; half are like the one before"},
                          {"runs", std::to_string(common.runs) + " after a short one to warm up"},
                          {"time", "of the processor, for this thread"}};

@@ -22,7 +22,7 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr const char* ours = "Bounded";
+constexpr const char* our_queue = "Bounded";
 constexpr std::array<std::pair<const char*, double>, 3> quantiles{{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}}};
 
 struct QueueOptions {
@@ -193,7 +193,7 @@ struct Comparison {
 
 void add_ratio(Report& report, const std::string& title, const Comparison& compared) {
     const bool with_first = std::string_view(compared.other) == "mutex_queue, copy";
-    const Row* const over = find_row(report, title, ours + std::string(" ") + compared.our_way);
+    const Row* const over = find_row(report, title, our_queue + std::string(" ") + compared.our_way);
     const Row* const under = with_first ? &report.rows.front() : find_row(report, title, compared.other);
     if (over != nullptr && under != nullptr) {
         report.ratios.push_back(ratio(title + ": " + compared.our_way + " / " + compared.other, *over, *under));
@@ -219,7 +219,7 @@ void add_ratios(Report& report) {
 
 Report measure(const QueueOptions& options, const CommonOptions& common) {
     Report report{"queue", "samples per second", {}, {}, {}};
-    report.ours = ours;
+    report.ours = our_queue;
     report.parameters = {{"samples", std::to_string(options.samples)},
                          {"capacity", std::to_string(options.capacity) + " where there is one"},
                          {"runs", std::to_string(common.runs) + " after one to warm up"},

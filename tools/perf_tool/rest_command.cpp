@@ -5,6 +5,7 @@
 #include "plan.hpp"
 #include "rest/bare_server.hpp"
 #include "rest/request_load.hpp"
+#include "rest/rest_settings.hpp"
 #include "status_json.hpp"
 
 #include <array>
@@ -19,11 +20,6 @@ namespace telegate::perf {
 
 namespace {
 
-// A gateway at work, as shipped but for the ports: sampling, queue and publishers have their share of the processors.
-constexpr const char* settings_text =
-    "[rest]\nlisten = 127.0.0.1:0\n"
-    "[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:*\n"
-    "[device \"host\"]\ndriver = host\n[device \"simulated\"]\ndriver = simulated\n";
 constexpr double speed_goal = 0.9;
 
 struct RestCommandOptions {
@@ -34,7 +30,7 @@ struct RestCommandOptions {
 
 /// The servers, side by side for the whole time, so that each runs beside the same others.
 struct Servers {
-    Servers() : Servers(parse_settings(settings_text, "perf_tool")) {}
+    Servers() : Servers(parse_settings(rest_settings, "perf_tool")) {}
     explicit Servers(const Settings& settings) : gateway(settings, make_plan(settings), log) {
         gateway.start();
         // Of the size that GET /status has, once there is a sample of every channel.
@@ -49,12 +45,12 @@ struct Servers {
     std::unique_ptr<BareServer> bare;
 };
 
-struct Cell {
+struct ServerRows {
     Row speed;
     Row p50;
     Row p99;
 
-    explicit Cell(const std::string& name)
+    explicit ServerRows(const std::string& name)
         : speed{name + ", requests/s", {}}, p50{name + ", p50 us", {}}, p99{name + ", p99 us", {}} {}
     void add(const LoadFigures& figures) {
         speed.values.push_back(figures.requests_per_s);
@@ -64,12 +60,12 @@ struct Cell {
 };
 
 /// Both servers with so many connections.
-struct Pair {
+struct ServerPair {
     std::size_t connections;
-    Cell gateway;
-    Cell bare;
+    ServerRows gateway;
+    ServerRows bare;
 
-    explicit Pair(std::size_t count)
+    explicit ServerPair(std::size_t count)
         : connections(count), gateway("gateway, " + words(count)), bare("bare, " + words(count)) {}
     static std::string words(std::size_t count) {
         return std::to_string(count) + (count == 1 ? " client" : " clients");
@@ -95,10 +91,11 @@ Report measure(const RestCommandOptions& options, const CommonOptions& common) {
     const bool by_wrk = !options.own_client && has_wrk();
     const auto load = by_wrk ? &load_by_wrk : &load_by_threads;
     Servers servers;
-    std::vector<Pair> pairs(options.connections.begin(), options.connections.end());
+    std::vector<ServerPair> pairs(options.connections.begin(), options.connections.end());
     for (std::size_t run = 0; run < common.runs; ++run) {
-        for (Pair& pair : pairs) {
-            std::cerr << "run " << run + 1 << " of " << common.runs << ", " << Pair::words(pair.connections) << '\n';
+        for (ServerPair& pair : pairs) {
+            std::cerr << "run " << run + 1 << " of " << common.runs << ", " << ServerPair::words(pair.connections)
+                      << '\n';
             RequestLoad request{.connections = pair.connections, .seconds = options.seconds};
             request.address = servers.gateway.rest_address();
             pair.gateway.add(load(request));
@@ -107,14 +104,14 @@ Report measure(const RestCommandOptions& options, const CommonOptions& common) {
         }
     }
     Report report = describe(options, common, by_wrk, servers.body_bytes);
-    for (Pair& pair : pairs) {
-        for (const Cell* const cell : {&pair.gateway, &pair.bare}) {
+    for (ServerPair& pair : pairs) {
+        for (const ServerRows* const cell : {&pair.gateway, &pair.bare}) {
             report.rows.insert(report.rows.end(), {cell->speed, cell->p50, cell->p99});
         }
-        Row speed = ratio(Pair::words(pair.connections) + ", requests/s", pair.gateway.speed, pair.bare.speed);
+        Row speed = ratio(ServerPair::words(pair.connections) + ", requests/s", pair.gateway.speed, pair.bare.speed);
         speed.goal = Goal::at_least(speed_goal);
         report.ratios.push_back(std::move(speed));
-        report.ratios.push_back(ratio(Pair::words(pair.connections) + ", p50", pair.gateway.p50, pair.bare.p50));
+        report.ratios.push_back(ratio(ServerPair::words(pair.connections) + ", p50", pair.gateway.p50, pair.bare.p50));
     }
     return report;
 }

@@ -20,9 +20,9 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr std::uint32_t rate_max = 100'000;      // the shortest interval that a device may have
-constexpr std::uint64_t ticks_max = 10'000'000;  // of one engine in one run: 80 MB of times
-constexpr double second_ns = 1e9;
+constexpr std::uint32_t rate_max = 100'000;          // the shortest interval that a device may have
+constexpr std::uint64_t run_ticks_max = 10'000'000;  // of one engine in one run: 80 MB of times
+constexpr double one_second_ns = 1e9;
 
 struct SamplerOptions {
     std::vector<std::uint32_t> rates{10, 1'000, 10'000};
@@ -31,18 +31,18 @@ struct SamplerOptions {
     ThreadSchedule schedule;
 };
 
-struct Figure {
+struct LatenessFigure {
     const char* name;
     double share;
 };
-constexpr std::array<Figure, 4> figures{{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}}};
-constexpr std::array<std::size_t, 2> compared{0, 1};  // of the figures: those with ratios
+constexpr std::array<LatenessFigure, 4> lateness_figures{{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}}};
+constexpr std::array<std::size_t, 2> compared_figures{0, 1};  // of the figures: those with ratios
 
 /// One rate under one load: a row for each engine's figures and missed ticks, and the ratios.
-struct Cell {
+struct SamplerCell {
     std::uint32_t rate;
     std::string load;
-    std::array<std::array<Row, figures.size()>, tick_engines.size()> lateness;
+    std::array<std::array<Row, lateness_figures.size()>, tick_engines.size()> lateness;
     std::array<Row, tick_engines.size()> missed;
 
     [[nodiscard]] std::string name() const {
@@ -50,12 +50,12 @@ struct Cell {
     }
 };
 
-[[nodiscard]] Cell make_cell(std::uint32_t rate, const std::string& load) {
-    Cell cell{rate, load, {}, {}};
+[[nodiscard]] SamplerCell make_cell(std::uint32_t rate, const std::string& load) {
+    SamplerCell cell{rate, load, {}, {}};
     for (std::size_t engine = 0; engine < tick_engines.size(); ++engine) {
         const std::string name = cell.name() + tick_engines[engine].name + ", ";
-        for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-            cell.lateness[engine][figure].name = name + figures[figure].name;
+        for (std::size_t figure = 0; figure < lateness_figures.size(); ++figure) {
+            cell.lateness[engine][figure].name = name + lateness_figures[figure].name;
         }
         cell.missed[engine].name = name + "missed";
     }
@@ -64,25 +64,25 @@ struct Cell {
 
 [[nodiscard]] TickWork work_of(const SamplerOptions& options, std::uint32_t rate) {
     const double ticks = std::ceil(options.seconds * rate);
-    return {Duration(std::llround(second_ns / rate)), static_cast<std::uint64_t>(ticks), options.schedule};
+    return {Duration(std::llround(one_second_ns / rate)), static_cast<std::uint64_t>(ticks), options.schedule};
 }
 
-void add_run(Cell& cell, std::size_t engine, const TickRecord& record) {
-    for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-        cell.lateness[engine][figure].values.push_back(record.lateness_at(figures[figure].share));
+void add_run(SamplerCell& cell, std::size_t engine, const TickRecord& record) {
+    for (std::size_t figure = 0; figure < lateness_figures.size(); ++figure) {
+        cell.lateness[engine][figure].values.push_back(record.lateness_at(lateness_figures[figure].share));
     }
     cell.missed[engine].values.push_back(static_cast<double>(record.missed()));
 }
 
 /// The sampler over the bare loop that does better in that run.
-[[nodiscard]] Row ratio_in(const Cell& cell, std::size_t figure) {
+[[nodiscard]] Row ratio_in(const SamplerCell& cell, std::size_t figure) {
     Row best = cell.lateness[1][figure];
     const Row& other = cell.lateness[2][figure];
     for (std::size_t run = 0; run < best.values.size(); ++run) {
         best.values[run] = std::min(best.values[run], other.values[run]);
     }
-    Row row = ratio(cell.name() + figures[figure].name, cell.lateness[0][figure], best);
-    if (cell.rate == 1'000 && cell.load == "none" && figures[figure].name == std::string_view("p99")) {
+    Row row = ratio(cell.name() + lateness_figures[figure].name, cell.lateness[0][figure], best);
+    if (cell.rate == 1'000 && cell.load == "none" && lateness_figures[figure].name == std::string_view("p99")) {
         row.goal = Goal::at_most(1.2);
     }
     return row;
@@ -116,7 +116,7 @@ void add_run(Cell& cell, std::size_t engine, const TickRecord& record) {
 }
 
 /// One run of all engines under the load of the cell. Answers of the REST server.
-std::uint64_t run_all(Cell& cell, const TickWork& work) {
+std::uint64_t run_all(SamplerCell& cell, const TickWork& work) {
     TickLoad load(cell.load);
     for (std::size_t engine = 0; engine < tick_engines.size(); ++engine) {
         add_run(cell, engine, tick_engines[engine].run(work));
@@ -126,7 +126,7 @@ std::uint64_t run_all(Cell& cell, const TickWork& work) {
 
 Report measure(const SamplerOptions& options, const CommonOptions& common) {
     Report report = describe(options, common.runs);
-    std::vector<Cell> cells;
+    std::vector<SamplerCell> cells;
     for (const std::string& load : options.loads) {
         for (const std::uint32_t rate : options.rates) {
             cells.push_back(make_cell(rate, load));
@@ -135,7 +135,7 @@ Report measure(const SamplerOptions& options, const CommonOptions& common) {
     std::uint64_t answers = 0;
     double rest_seconds = 0;
     for (std::size_t run = 0; run < common.runs; ++run) {
-        for (Cell& cell : cells) {
+        for (SamplerCell& cell : cells) {
             std::cerr << "run " << run + 1 << " of " << common.runs << ", " << cell.rate << " Hz, load " << cell.load
                       << '\n';
             const auto begin = std::chrono::steady_clock::now();
@@ -144,12 +144,12 @@ Report measure(const SamplerOptions& options, const CommonOptions& common) {
             rest_seconds += cell.load == "rest" ? time.count() : 0;
         }
     }
-    for (const Cell& cell : cells) {
+    for (const SamplerCell& cell : cells) {
         for (std::size_t engine = 0; engine < tick_engines.size(); ++engine) {
             report.rows.insert(report.rows.end(), cell.lateness[engine].begin(), cell.lateness[engine].end());
             report.rows.push_back(cell.missed[engine]);
         }
-        for (const std::size_t figure : compared) {
+        for (const std::size_t figure : compared_figures) {
             report.ratios.push_back(ratio_in(cell, figure));
         }
     }
@@ -164,8 +164,8 @@ Report measure(const SamplerOptions& options, const CommonOptions& common) {
 
 void check(const SamplerOptions& options) {
     for (const std::uint32_t rate : options.rates) {
-        if (options.seconds * rate > static_cast<double>(ticks_max)) {
-            throw CLI::ValidationError("--seconds", "more than " + std::to_string(ticks_max) + " ticks in a run");
+        if (options.seconds * rate > static_cast<double>(run_ticks_max)) {
+            throw CLI::ValidationError("--seconds", "more than " + std::to_string(run_ticks_max) + " ticks in a run");
         }
     }
 }

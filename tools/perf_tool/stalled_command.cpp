@@ -24,13 +24,8 @@ struct StalledOptions {
     StalledOptions() { work.subscribers = 2; }
 };
 
-struct Figure {
-    std::string_view name;
-    double (*of)(const LineResult& line);
-};
-
 constexpr std::string_view p99_name = "delay p99, us";
-constexpr std::array<Figure, 6> figures{{
+constexpr std::array<LineFigure, 6> stalled_figures{{
     {"delay p50, us",
      [](const LineResult& line) {
          return line.delays.quantile_us(0.5);
@@ -59,7 +54,7 @@ constexpr std::array<Figure, 6> figures{{
 
 /// Alone first, then beside the stalled.
 constexpr std::array<std::string_view, 2> cases{"alone: ", "beside: "};
-using Rows = std::array<std::array<Row, figures.size()>, cases.size()>;
+using StalledRows = std::array<std::array<Row, stalled_figures.size()>, cases.size()>;
 
 LineResult lossless_run(const LineWork& work) {
     LineResult result = run_line(work);
@@ -91,10 +86,10 @@ Report describe(const StalledOptions& options, const CommonOptions& common) {
 }
 
 Report run(const StalledOptions& options, const CommonOptions& common) {
-    Rows rows;
+    StalledRows rows;
     for (std::size_t one = 0; one < cases.size(); ++one) {
-        for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-            rows[one][figure].name = std::string(cases[one]).append(figures[figure].name);
+        for (std::size_t figure = 0; figure < stalled_figures.size(); ++figure) {
+            rows[one][figure].name = std::string(cases[one]).append(stalled_figures[figure].name);
         }
     }
     LineWork work = options.work;
@@ -105,14 +100,14 @@ Report run(const StalledOptions& options, const CommonOptions& common) {
                       << cases[one].substr(0, cases[one].find(':')) << '\n';
             work.stalled = one == 0 ? 0 : options.stalled;
             const LineResult result = lossless_run(work);
-            for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-                rows[one][figure].values.push_back(figures[figure].of(result));
+            for (std::size_t figure = 0; figure < stalled_figures.size(); ++figure) {
+                rows[one][figure].values.push_back(stalled_figures[figure].of(result));
             }
         }
     }
     Report report = describe(options, common);
-    for (std::size_t figure = 0; figure < figures.size(); ++figure) {
-        if (figures[figure].name == p99_name) {
+    for (std::size_t figure = 0; figure < stalled_figures.size(); ++figure) {
+        if (stalled_figures[figure].name == p99_name) {
             report.ratios.push_back(ratio(std::string(p99_name), rows[1][figure], rows[0][figure]));
             report.ratios.back().goal = Goal::at_most(1.2);
         }

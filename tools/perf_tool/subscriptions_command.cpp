@@ -51,10 +51,10 @@ enum Figure : std::size_t {
     bytes_told
 };
 
-constexpr std::array<const char*, 9> figures{{"insert", "insert, known", "match", "match nothing", "erase",
-                                              "insert again", "leave, each", "bytes, resident", "bytes, as told"}};
+constexpr std::array<const char*, 9> figure_names{{"insert", "insert, known", "match", "match nothing", "erase",
+                                                   "insert again", "leave, each", "bytes, resident", "bytes, as told"}};
 
-using Figures = std::array<double, figures.size()>;
+using Figures = std::array<double, figure_names.size()>;
 
 /// Different topics of topic_bytes each, in one text.
 class Topics {
@@ -93,16 +93,16 @@ double processor_ns() {
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-void require(bool right, const char* what) {
+void require_of_index(bool right, const char* what) {
     if (!right) {
         throw std::runtime_error(std::string("the subscription index is wrong: ") + what);
     }
 }
 
 /// One index and what is done to it. Subscription number n belongs to one of the subscribers, by turns.
-class Workload {
+class IndexWorkload {
   public:
-    Workload(const Ownership& ownership, std::size_t count)
+    IndexWorkload(const Ownership& ownership, std::size_t count)
         : count_(count - count % ownership.subscribers),
           sharing_(ownership.shared ? ownership.subscribers : 1),
           topics_(2 * count_ / sharing_),
@@ -130,11 +130,11 @@ class Workload {
         result[Figure::match_nothing] = time_matches(index, count_ / sharing_, 0);
         result[Figure::erase] =
             time_each([&](std::size_t number) { return index.erase(owner(number), topic(number)); });
-        require(index.size() == 0, "not empty");
+        require_of_index(index.size() == 0, "not empty");
         std::shuffle(order_.begin(), order_.end(), random_);
         result[Figure::insert_again] = time_inserts(index, SubscriptionIndex::Insert::added);
         result[Figure::leave] = time_leave(index);
-        require(index.size() == 0, "not empty after all have left");
+        require_of_index(index.size() == 0, "not empty after all have left");
         return result;
     }
 
@@ -153,14 +153,14 @@ class Workload {
             right = operation(number) && right;
         }
         const double time = processor_ns() - begin;
-        require(right, "an answer");
+        require_of_index(right, "an answer");
         return time / static_cast<double>(count_);
     }
 
     double time_inserts(SubscriptionIndex& index, SubscriptionIndex::Insert expected) {
         const double time =
             time_each([&](std::size_t number) { return index.insert(owner(number), topic(number)) == expected; });
-        require(index.size() == count_, "the size");
+        require_of_index(index.size() == count_, "the size");
         return time;
     }
 
@@ -199,15 +199,15 @@ Report measure(std::size_t count, const CommonOptions& common) {
                          {"100 share", "each topic is asked for by 100 subscribers"},
                          {"bytes", "for each subscription"}};
     for (const Ownership& ownership : ownerships) {
-        for (const char* const figure : figures) {
+        for (const char* const figure : figure_names) {
             report.rows.push_back({std::string(figure) + ", " + ownership.name, {}});
         }
     }
     for (std::size_t run = 0; run < common.runs; ++run) {
         for (std::size_t index = 0; index < ownerships.size(); ++index) {
-            const Figures values = Workload(ownerships[index], count).run();
+            const Figures values = IndexWorkload(ownerships[index], count).run();
             for (std::size_t figure = 0; figure < values.size(); ++figure) {
-                report.rows[index * figures.size() + figure].values.push_back(values[figure]);
+                report.rows[index * figure_names.size() + figure].values.push_back(values[figure]);
             }
         }
     }

@@ -34,4 +34,8 @@ struct EndpointFault {
 
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
+/// Returns whether a socket bound to `bound` can be why `wanted` cannot be bound: it has the same port, at whatever
+/// address, or the same path or name.
+[[nodiscard]] bool may_conflict(const Endpoint& bound, const Endpoint& wanted) noexcept;
+
 }  // namespace telegate

@@ -12,7 +12,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t receive_buffer_bytes = 64 * 1024;
 /// Of the backlog: how much more may have been published before the sessions are looked at again.
 constexpr std::uint64_t looks_per_backlog = 8;
 
@@ -44,7 +43,7 @@ Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
           notes_.add({is_new ? ShardNote::Kind::subscribed : ShardNote::Kind::cancelled, session.id(),
                       std::string(as_text(change.prefix)), nullptr});
       }),
-      peers_(reactor_, options_, {zmtp::SocketType::pub, receive_buffer_bytes}, events()),
+      peers_(reactor_, options_, {zmtp::SocketType::pub, subscriber_receive_buffer_bytes}, events()),
       lag_limit_(reactor_, peers_, LagLimit::limits_of(options_)),
       wake_watch_(
           reactor_, link_.waker().descriptor(),

@@ -10,13 +10,13 @@
 namespace telegate {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 constexpr std::size_t nowhere = SIZE_MAX;
 
-milliseconds left_until(Clock::time_point end) {
-    return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds(0));
+milliseconds left_until(steady_clock::time_point end) {
+    return std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), milliseconds(0));
 }
 
 /// `is_posted` is false again when there is no memory for it.
@@ -177,7 +177,7 @@ void Shards::close(milliseconds grace) {
 }
 
 void Shards::close_accepted(const std::string& endpoint, milliseconds grace) {
-    const Clock::time_point end = deadline_in(grace);
+    const steady_clock::time_point end = deadline_in(grace);
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         branches_[number].closings.push_back({endpoint, end});
         flush(number);
@@ -191,7 +191,7 @@ void Shards::tell_closings(std::size_t number) {
         return;
     }
     const bool all = lanes_[number]->empty();
-    const Clock::time_point now = Clock::now();
+    const steady_clock::time_point now = steady_clock::now();
     std::erase_if(closings, [&](const Closing& closing) {
         if (!all && now < closing.end) {
             return false;

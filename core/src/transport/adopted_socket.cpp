@@ -1,5 +1,7 @@
 #include "transport/adopted_socket.hpp"
 
+#include "transport/transport.hpp"
+
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -27,7 +29,7 @@ SocketAddress listening_address(int descriptor, const Endpoint& endpoint) {
     if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 ||
         ::getsockname(descriptor, address.get(), &address.bytes) != 0) {
-        throw std::system_error(errno, std::generic_category(), to_string(endpoint));
+        throw_at(errno, endpoint);
     }
     return address;
 }

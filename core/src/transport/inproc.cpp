@@ -70,7 +70,7 @@ class Registry {
         const std::lock_guard lock(mutex_);
         Name& name = names_[endpoint.path];
         if (name.acceptor) {
-            throw std::system_error(EADDRINUSE, std::generic_category(), to_string(endpoint));
+            throw_at(EADDRINUSE, endpoint);
         }
         name.acceptor = acceptor;
         for (const auto& attempt : std::exchange(name.waiting, {})) {
@@ -122,7 +122,7 @@ Registry& registry() {
 
 void check(const Endpoint& endpoint) {
     if (endpoint.path.empty() || endpoint.path.size() > name_bytes_max) {
-        throw std::system_error(EINVAL, std::generic_category(), to_string(endpoint));
+        throw_at(EINVAL, endpoint);
     }
 }
 

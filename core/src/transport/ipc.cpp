@@ -17,11 +17,7 @@
 namespace telegate::transport {
 namespace {
 
-[[noreturn]] void fail(int error, const Endpoint& endpoint) {
-    throw std::system_error(error, std::generic_category(), to_string(endpoint));
-}
-
-PeerName name_peer(int descriptor) {
+PeerName name_ipc_peer(int descriptor) {
     ucred credentials{};
     socklen_t bytes = sizeof credentials;
     if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
@@ -30,18 +26,18 @@ PeerName name_peer(int descriptor) {
     return {"pid=" + std::to_string(credentials.pid) + " uid=" + std::to_string(credentials.uid), ""};
 }
 
-std::unique_ptr<Stream> make_stream(Reactor& reactor, UniqueFd descriptor) {
+std::unique_ptr<Stream> make_ipc_stream(Reactor& reactor, UniqueFd descriptor) {
     // Unix sockets do not tune themselves as tcp does, and every write is charged to the sender.
     const int send_buffer_bytes = 1 << 20;
     ::setsockopt(descriptor.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
-    PeerName name = name_peer(descriptor.get());
+    PeerName name = name_ipc_peer(descriptor.get());
     return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::ipc, std::move(name));
 }
 
 IpcFile listen_at_name(int descriptor, const Endpoint& endpoint) {
     const SocketAddress address = ipc_address(endpoint);
     if (::bind(descriptor, address.get(), address.bytes) != 0 || ::listen(descriptor, accept_backlog) != 0) {
-        fail(errno, endpoint);
+        throw_at(errno, endpoint);
     }
     return IpcFile(endpoint.path, "");
 }
@@ -62,13 +58,13 @@ std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint,
                                      ListenerEvents events) {
     UniqueFd descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (descriptor.get() < 0) {
-        fail(errno, endpoint);
+        throw_at(errno, endpoint);
     }
     IpcFile file = endpoint.path.starts_with('@') ? listen_at_name(descriptor.get(), endpoint)
                                                   : listen_at_path(descriptor.get(), endpoint, options);
     Endpoint bound{Transport::ipc, "", 0, file.path()};
     return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), std::move(bound), std::move(file)},
-                                            make_stream, std::move(events));
+                                            make_ipc_stream, std::move(events));
 }
 
 std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
@@ -82,14 +78,14 @@ std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, 
         refuse_adopted(endpoint, "listens at " + to_string(bound));
     }
     return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, IpcFile(bound.path, "")},
-                                            make_stream, std::move(events));
+                                            make_ipc_stream, std::move(events));
 }
 
 std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
     if (endpoint.path == "*") {
-        fail(EINVAL, endpoint);
+        throw_at(EINVAL, endpoint);
     }
-    return std::make_unique<SocketConnector>(reactor, Destination{{ipc_address(endpoint)}, 0}, make_stream,
+    return std::make_unique<SocketConnector>(reactor, Destination{{ipc_address(endpoint)}, 0}, make_ipc_stream,
                                              std::move(on_connected));
 }
 

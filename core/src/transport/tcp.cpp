@@ -22,15 +22,11 @@ constexpr int keepalive_idle_s = 30;
 constexpr int keepalive_interval_s = 10;
 constexpr int keepalive_count = 3;
 
-[[noreturn]] void fail(int error, const Endpoint& endpoint) {
-    throw std::system_error(error, std::generic_category(), to_string(endpoint));
-}
-
 void set_option(int descriptor, int level, int option, int value) noexcept {
     ::setsockopt(descriptor, level, option, &value, sizeof value);
 }
 
-PeerName name_peer(int descriptor) {
+PeerName name_tcp_peer(int descriptor) {
     SocketAddress address;
     address.bytes = sizeof address.storage;
     if (::getpeername(descriptor, address.get(), &address.bytes) != 0) {
@@ -41,14 +37,14 @@ PeerName name_peer(int descriptor) {
 }
 
 /// The sizes of the kernel's buffers are left alone: setting them would end their tuning.
-std::unique_ptr<Stream> make_stream(Reactor& reactor, UniqueFd descriptor) {
+std::unique_ptr<Stream> make_tcp_stream(Reactor& reactor, UniqueFd descriptor) {
     const int number = descriptor.get();
     set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);  // we batch ourselves; a lone message must leave at once
     set_option(number, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_option(number, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_s);
     set_option(number, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
     set_option(number, IPPROTO_TCP, TCP_KEEPCNT, keepalive_count);
-    return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::tcp, name_peer(number));
+    return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::tcp, name_tcp_peer(number));
 }
 
 /// 0, or why this address cannot be listened on.
@@ -82,13 +78,13 @@ std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint,
         }
     }
     if (error != 0) {
-        fail(error, endpoint);
+        throw_at(error, endpoint);
     }
     SocketAddress bound;
     bound.bytes = sizeof bound.storage;
     ::getsockname(descriptor.get(), bound.get(), &bound.bytes);
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound), {}}, make_stream,
-                                            std::move(events));
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound), {}},
+                                            make_tcp_stream, std::move(events));
 }
 
 std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
@@ -104,15 +100,15 @@ std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, 
     if (!is_there || (endpoint.port != 0 && endpoint.port != bound.port)) {
         refuse_adopted(endpoint, bound.host.empty() ? "is no tcp socket" : "listens at " + to_string(bound));
     }
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, {}}, make_stream,
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, {}}, make_tcp_stream,
                                             std::move(events));
 }
 
 std::unique_ptr<Connector> connect_tcp(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
     if (endpoint.host == "*" || endpoint.port == 0) {
-        fail(EINVAL, endpoint);
+        throw_at(EINVAL, endpoint);
     }
-    return std::make_unique<SocketConnector>(reactor, resolve(endpoint), make_stream, std::move(on_connected));
+    return std::make_unique<SocketConnector>(reactor, resolve(endpoint), make_tcp_stream, std::move(on_connected));
 }
 
 }  // namespace telegate::transport

@@ -20,7 +20,7 @@ std::unique_ptr<Listener> adopt(Reactor& reactor, const Endpoint& endpoint, Uniq
                                 ListenerEvents events) {
     switch (endpoint.transport) {
         case Transport::ipc: return adopt_ipc(reactor, endpoint, std::move(descriptor), std::move(events));
-        case Transport::inproc: throw std::system_error(EINVAL, std::generic_category(), to_string(endpoint));
+        case Transport::inproc: throw_at(EINVAL, endpoint);
         case Transport::tcp: break;
     }
     return adopt_tcp(reactor, endpoint, std::move(descriptor), std::move(events));
@@ -33,6 +33,10 @@ std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, O
         case Transport::tcp: break;
     }
     return connect_tcp(reactor, endpoint, std::move(on_connected));
+}
+
+void throw_at(int error, const Endpoint& endpoint) {
+    throw std::system_error(error, std::generic_category(), to_string(endpoint));
 }
 
 }  // namespace telegate::transport

@@ -66,6 +66,9 @@ using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
 [[nodiscard]] std::unique_ptr<Connector> connect_ipc(Reactor&, const Endpoint&, OnConnected);
 [[nodiscard]] std::unique_ptr<Connector> connect_inproc(Reactor&, const Endpoint&, OnConnected);
 
+/// Throws std::system_error with the errno value `error` and the endpoint in its text.
+[[noreturn]] void throw_at(int error, const Endpoint& endpoint);
+
 /// Connections that the kernel may hold for us until we accept; the usual system-wide maximum.
 inline constexpr int accept_backlog = 4'096;
 

@@ -51,30 +51,26 @@ constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-void append(std::vector<std::byte>& out, Bytes bytes) {
-    out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 /// `length text`, the form of every name.
 void append_name(std::vector<std::byte>& out, std::string_view name) {
     out.push_back(static_cast<std::byte>(name.size()));
-    append(out, as_bytes(name));
+    append_bytes(out, as_bytes(name));
 }
 
 void append_property(std::vector<std::byte>& out, std::string_view name, std::string_view value) {
     append_name(out, name);
     std::array<std::byte, 4> value_bytes{};
     store_big_endian(value_bytes.data(), static_cast<std::uint32_t>(value.size()));
-    append(out, value_bytes);
-    append(out, as_bytes(value));
+    append_bytes(out, value_bytes);
+    append_bytes(out, as_bytes(value));
 }
 
 void append_frame(std::vector<std::byte>& out, std::byte first, Bytes rest) {
     std::array<std::byte, frame_header_bytes_max> header{};
     const std::size_t header_bytes = write_frame_header(header.data(), 0, 1 + rest.size());
-    append(out, Bytes(header).first(header_bytes));
+    append_bytes(out, Bytes(header).first(header_bytes));
     out.push_back(first);
-    append(out, rest);
+    append_bytes(out, rest);
 }
 
 struct Property {
@@ -174,9 +170,9 @@ void append_command(std::vector<std::byte>& out, std::string_view name, Bytes da
     std::array<std::byte, frame_header_bytes_max> header{};
     const std::size_t header_bytes =
         write_frame_header(header.data(), frame_flag::command, 1 + name.size() + data.size());
-    append(out, Bytes(header).first(header_bytes));
+    append_bytes(out, Bytes(header).first(header_bytes));
     append_name(out, name);
-    append(out, data);
+    append_bytes(out, data);
 }
 
 ReadyResult parse_ready(Bytes data) {

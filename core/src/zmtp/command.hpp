@@ -27,7 +27,11 @@ struct Command {
 
 /// nullopt when the name is empty or longer than the body.
 [[nodiscard]] std::optional<Command> parse_command(Bytes body) noexcept;
-/// A whole command frame.
+/// Appends `bytes`.
+inline void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+}
+/// Appends a whole command frame.
 void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data);
 
 /// What READY says. Names are matched without regard to case; unknown properties are skipped.

@@ -62,10 +62,6 @@ using Nonce = std::array<std::byte, crypto_box_NONCEBYTES>;
     return nonce;
 }
 
-void append(std::vector<std::byte>& out, Bytes bytes) {
-    out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
 template <std::size_t Size>
 [[nodiscard]] Bytes view(const Secret<Size>& secret) noexcept {
     return {secret.data(), Size};
@@ -131,8 +127,8 @@ CurveHandshake::Status CurveHandshake::start(std::vector<std::byte>& out) {
     const auto nonce = counted(++own_nonce_);
     std::vector<std::byte> data = {version_major, version_minor};
     data.resize(version_bytes + padding_bytes);
-    append(data, transient_.public_key);
-    append(data, nonce);
+    append_bytes(data, transient_.public_key);
+    append_bytes(data, nonce);
     append_box(data, hello_, make_nonce("CurveZMQHELLO---", nonce), std::array<std::byte, hello_zero_bytes>{});
     append_command(out, "HELLO", data);
     phase_ = Phase::welcome;
@@ -204,7 +200,7 @@ void CurveHandshake::append_welcome(std::vector<std::byte>& out, Bytes client_tr
 
     std::vector<std::byte> text(transient.public_key.begin(), transient.public_key.end());
     const auto cookie_nonce = random_nonce();
-    append(text, cookie_nonce);
+    append_bytes(text, cookie_nonce);
     const std::size_t box_at = text.size();
     text.resize(box_at + box_extra_bytes + cookie_text.size());
     ::crypto_secretbox_easy(octets(text.data() + box_at), octets(cookie_text.data()), cookie_text.size(),
@@ -307,16 +303,16 @@ bool CurveHandshake::append_initiate(std::vector<std::byte>& out, Bytes cookie, 
         return false;
     }
     std::vector<std::byte> vouched(transient_.public_key.begin(), transient_.public_key.end());
-    append(vouched, client_->server_key);
+    append_bytes(vouched, client_->server_key);
     const auto vouch_nonce = random_nonce();
     std::vector<std::byte> text(client_->keys.public_key.begin(), client_->keys.public_key.end());
-    append(text, vouch_nonce);
+    append_bytes(text, vouch_nonce);
     append_box(text, vouch_shared, make_nonce("VOUCH---", vouch_nonce), vouched);
-    append(text, metadata_);
+    append_bytes(text, metadata_);
 
     const auto nonce = counted(++own_nonce_);
     std::vector<std::byte> data(cookie.begin(), cookie.end());
-    append(data, nonce);
+    append_bytes(data, nonce);
     append_box(data, shared_, make_nonce("CurveZMQINITIATE", nonce), text);
     append_command(out, "INITIATE", data);
     return true;

@@ -11,18 +11,18 @@ namespace telegate::host {
 namespace {
 
 // Field numbers of a line of diskstats, counted from behind the name.
-enum Field : std::size_t {
+enum DiskField : std::size_t {
     reads = 0,
     read_sectors = 2,
     writes = 4,
     write_sectors = 6,
     busy_ms = 9,
-    field_count = 17,
+    disk_field_count = 17,
 };
 
 constexpr std::int64_t sector_bytes = 512;  // in this table whatever the disk itself uses
 
-constexpr std::array<CounterColumn, 4> counters{{
+constexpr std::array<CounterColumn, 4> disk_counters{{
     {"read_bytes", "By", read_sectors, sector_bytes},
     {"write_bytes", "By", write_sectors, sector_bytes},
     {"read_operations", "1", reads, 1},
@@ -35,7 +35,7 @@ constexpr RateLimits operation_limits{2e8, 2e7};
 // Time is counted when requests end, so that one long request may show as several seconds at once.
 constexpr RateLimits busy_limits{1e7, 1e4};
 
-constexpr std::array<RateColumn, 5> rates{{
+constexpr std::array<RateColumn, 5> disk_rates{{
     {"read_rate", "By/s", read_sectors, sector_bytes, sector_limits},
     {"write_rate", "By/s", write_sectors, sector_bytes, sector_limits},
     {"read_operations_rate", "1/s", reads, 1.0, operation_limits},
@@ -43,12 +43,12 @@ constexpr std::array<RateColumn, 5> rates{{
     {"busy", "%", busy_ms, 0.1, busy_limits, 100.0},
 }};
 
-struct Line {
+struct DiskLine {
     std::string_view name;
     std::string_view numbers;
 };
 
-Line split(std::string_view line) noexcept {
+DiskLine split_disk_line(std::string_view line) noexcept {
     take_word(line);  // major and
     take_word(line);  // minor device number
     const std::string_view name = take_word(line);
@@ -62,13 +62,15 @@ bool is_memory_or_loop(std::string_view name) noexcept {
 }  // namespace
 
 DiskSource::DiskSource(const std::string& proc_root, const std::string& sys_root)
-    : file_(proc_root + "/diskstats"), rows_(RowLayout{"disk", counters, rates}), block_path_(sys_root + "/block/") {}
+    : file_(proc_root + "/diskstats"),
+      rows_(RowLayout{"disk", disk_counters, disk_rates}),
+      block_path_(sys_root + "/block/") {}
 
 void DiskSource::open(const Tick& tick) {
     rows_.open(tick.batch);
     std::string_view text = file_.read(tick.buffer).value_or("");
     while (!text.empty()) {
-        const Line line = split(take_line(text));
+        const DiskLine line = split_disk_line(take_line(text));
         if (is_disk(line.name)) {
             rows_.declare(tick.batch, line.name);
         }
@@ -87,9 +89,9 @@ void DiskSource::read(const Tick& tick) {
     next_other_ = 0;
     rows_.begin_tick();
     while (!text->empty()) {
-        const Line line = split(take_line(*text));
+        const DiskLine line = split_disk_line(take_line(*text));
         if (is_disk(line.name)) {
-            std::array<std::uint64_t, field_count> fields{};
+            std::array<std::uint64_t, disk_field_count> fields{};
             const std::size_t count = read_numbers(line.numbers, fields);
             rows_.update(tick, line.name, std::span(fields).first(count));
         }

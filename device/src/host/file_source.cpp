@@ -13,24 +13,21 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 32;  // leaves room for the prefix and what the stars stand for
 
-std::invalid_argument refusal(const std::string& text, std::string_view allowed) {
-    return std::invalid_argument("files: \"" + text + "\": allowed: " + std::string(allowed));
-}
-
 }  // namespace
 
 FileSource::FileSource(const std::string& proc_root, const std::vector<std::string>& texts) : table_(proc_root) {
     if (texts.size() > files_max) {
-        throw refusal(texts[files_max], "up to " + std::to_string(files_max) + " files");
+        throw refused_option("files", texts[files_max], "up to " + std::to_string(files_max) + " files");
     }
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
         const std::string name = text.substr(0, equals);
         if (equals == std::string::npos || name.size() > name_bytes_max || !is_topic_part(name)) {
-            throw refusal(text, "NAME=PATH, where NAME is 1 to " + std::to_string(name_bytes_max) + " of [a-z0-9_.-]");
+            throw refused_option("files", text,
+                                 "NAME=PATH, where NAME is 1 to " + std::to_string(name_bytes_max) + " of [a-z0-9_.-]");
         }
         if (std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; })) {
-            throw refusal(text, "each name once");
+            throw refused_option("files", text, "each name once");
         }
         try {
             entries_.push_back({name, PathPattern(std::string_view(text).substr(equals + 1))});

@@ -14,10 +14,6 @@
 namespace telegate::host {
 namespace {
 
-std::invalid_argument refusal(const std::string& path, std::string_view allowed) {
-    return std::invalid_argument("filesystems: \"" + path + "\": allowed: " + std::string(allowed));
-}
-
 std::string obstacle_of(const MountTable::Reading& table, const std::string& path) {
     if (!table.fault.empty()) {
         return std::string(table.fault);
@@ -41,17 +37,18 @@ void add_count(SampleBatch& batch, SampleBatch::Channel channel, std::uint64_t c
 FilesystemSource::FilesystemSource(const std::string& proc_root, const std::vector<std::string>& mount_points)
     : table_(proc_root) {
     if (mount_points.size() > mounts_max) {
-        throw refusal(mount_points[mounts_max], "up to " + std::to_string(mounts_max) + " mount points");
+        throw refused_option("filesystems", mount_points[mounts_max],
+                             "up to " + std::to_string(mounts_max) + " mount points");
     }
     for (std::string path : mount_points) {
         while (path.size() > 1 && path.ends_with('/')) {
             path.pop_back();
         }
         if (!path.starts_with('/')) {
-            throw refusal(path, "the absolute path of a mount point");
+            throw refused_option("filesystems", path, "the absolute path of a mount point");
         }
         if (std::any_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.path == path; })) {
-            throw refusal(path, "each mount point once");
+            throw refused_option("filesystems", path, "each mount point once");
         }
         mounts_.emplace_back().path = path;
     }

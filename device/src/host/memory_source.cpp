@@ -8,12 +8,12 @@
 namespace telegate::host {
 namespace {
 
-struct Field {
+struct MeminfoField {
     std::string_view key;  // in meminfo
     const char* channel;
 };
 
-constexpr std::array<Field, 7> meminfo_fields{{
+constexpr std::array<MeminfoField, 7> meminfo_fields{{
     {"MemTotal:", "mem.total"},
     {"MemFree:", "mem.free"},
     {"MemAvailable:", "mem.available"},
@@ -27,10 +27,10 @@ constexpr std::size_t memory_available = 2;
 constexpr std::size_t swap_total = 5;
 constexpr std::size_t swap_free = 6;
 
-using Bytes = std::optional<std::int64_t>;
+using OptionalBytes = std::optional<std::int64_t>;
 
 /// From a value of meminfo, which is in KiB whatever the kB behind it says.
-Bytes to_bytes(std::string_view kibibytes) noexcept {
+OptionalBytes to_bytes(std::string_view kibibytes) noexcept {
     const auto number = to_number<std::int64_t>(kibibytes);
     if (!number || *number < 0 || *number > std::numeric_limits<std::int64_t>::max() / 1024) {
         return std::nullopt;
@@ -38,7 +38,8 @@ Bytes to_bytes(std::string_view kibibytes) noexcept {
     return *number * 1024;
 }
 
-void add_difference(SampleBatch& batch, SampleBatch::Channel channel, const Bytes& total, const Bytes& unused) {
+void add_difference(SampleBatch& batch, SampleBatch::Channel channel, const OptionalBytes& total,
+                    const OptionalBytes& unused) {
     if (total && unused && *total >= *unused) {
         batch.add(channel, *total - *unused);
     }
@@ -59,7 +60,7 @@ void MemorySource::open(const Tick& tick) {
 }
 
 void MemorySource::read(const Tick& tick) {
-    std::array<Bytes, fields> values;
+    std::array<OptionalBytes, fields> values;
     std::string_view text = file_.read(tick.buffer).value_or("");
     for (std::size_t found = 0; found < fields && !text.empty();) {
         std::string_view line = take_line(text);

@@ -8,7 +8,7 @@ namespace telegate::host {
 namespace {
 
 // Field numbers of a line of net/dev, counted from behind the colon.
-enum Field : std::size_t {
+enum NetworkField : std::size_t {
     rx_bytes = 0,
     rx_packets = 1,
     rx_errors = 2,
@@ -17,10 +17,10 @@ enum Field : std::size_t {
     tx_packets = 9,
     tx_errors = 10,
     tx_drops = 11,
-    field_count = 16,
+    network_field_count = 16,
 };
 
-constexpr std::array<CounterColumn, 8> counters{{
+constexpr std::array<CounterColumn, 8> network_counters{{
     {"rx_bytes", "By", rx_bytes, 1},
     {"rx_packets", "1", rx_packets, 1},
     {"rx_errors", "1", rx_errors, 1},
@@ -35,19 +35,19 @@ constexpr std::array<CounterColumn, 8> counters{{
 constexpr RateLimits byte_limits{1e11, 1.25e9};
 constexpr RateLimits packet_limits{1.2e9, 1.5e7};
 
-constexpr std::array<RateColumn, 4> rates{{
+constexpr std::array<RateColumn, 4> network_rates{{
     {"rx_rate", "By/s", rx_bytes, 1.0, byte_limits},
     {"rx_packets_rate", "1/s", rx_packets, 1.0, packet_limits},
     {"tx_rate", "By/s", tx_bytes, 1.0, byte_limits},
     {"tx_packets_rate", "1/s", tx_packets, 1.0, packet_limits},
 }};
 
-struct Line {
+struct NetworkLine {
     std::string_view interface;  // empty in the two heading lines
     std::string_view numbers;
 };
 
-Line split(std::string_view line) noexcept {
+NetworkLine split_network_line(std::string_view line) noexcept {
     const std::size_t colon = line.rfind(':');  // the first number may follow it without a space
     if (colon == std::string_view::npos) {
         return {};
@@ -58,13 +58,13 @@ Line split(std::string_view line) noexcept {
 }  // namespace
 
 NetworkSource::NetworkSource(const std::string& proc_root)
-    : file_(proc_root + "/net/dev"), rows_(RowLayout{"net", counters, rates}) {}
+    : file_(proc_root + "/net/dev"), rows_(RowLayout{"net", network_counters, network_rates}) {}
 
 void NetworkSource::open(const Tick& tick) {
     rows_.open(tick.batch);
     std::string_view text = file_.read(tick.buffer).value_or("");
     while (!text.empty()) {
-        const Line line = split(take_line(text));
+        const NetworkLine line = split_network_line(take_line(text));
         if (!line.interface.empty()) {
             rows_.declare(tick.batch, line.interface);
         }
@@ -79,9 +79,9 @@ void NetworkSource::read(const Tick& tick) {
     }
     rows_.begin_tick();
     while (!text->empty()) {
-        const Line line = split(take_line(*text));
+        const NetworkLine line = split_network_line(take_line(*text));
         if (!line.interface.empty()) {
-            std::array<std::uint64_t, field_count> fields{};
+            std::array<std::uint64_t, network_field_count> fields{};
             const std::size_t count = read_numbers(line.numbers, fields);
             rows_.update(tick, line.interface, std::span(fields).first(count));
         }

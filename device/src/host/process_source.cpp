@@ -26,10 +26,6 @@ bool is_procfs(const std::string& path) noexcept {
     return ::statfs(path.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
 
-std::invalid_argument refusal(const std::string& name, std::string_view allowed) {
-    return std::invalid_argument("processes: \"" + name + "\": allowed: " + std::string(allowed));
-}
-
 template <class Value, class Sum>
 void add_sum(SampleBatch& batch, SampleBatch::Channel channel, const Sum& sum, std::int64_t count) {
     if (sum.parts > 0) {
@@ -47,14 +43,14 @@ ProcessSource::ProcessSource(const std::string& proc_root, const std::vector<std
       path_(proc_root + '/'),
       root_bytes_(path_.size()) {
     if (names.size() > names_max) {
-        throw refusal(names[names_max], "up to " + std::to_string(names_max) + " names");
+        throw refused_option("processes", names[names_max], "up to " + std::to_string(names_max) + " names");
     }
     for (const std::string& name : names) {
         if (name.empty() || name.find('/') != std::string::npos) {
-            throw refusal(name, "the name of a program, without its directory");
+            throw refused_option("processes", name, "the name of a program, without its directory");
         }
         if (find_name(name) < names_.size()) {
-            throw refusal(name, "each name once");
+            throw refused_option("processes", name, "each name once");
         }
         names_.emplace_back().name = name;
     }

@@ -8,13 +8,13 @@ namespace telegate::host {
 namespace {
 
 // Numbers behind the state, from 0: field 4 of proc_pid_stat(5) is number 0.
-enum Field : std::size_t {
+enum StatField : std::size_t {
     user_ticks = 10,
     system_ticks = 11,
     thread_count = 16,
     start = 18,
     resident = 20,
-    field_count = 21,
+    stat_field_count = 21,
 };
 
 }  // namespace
@@ -29,7 +29,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) noexcept {
     stat.name = text.substr(open + 1, close - open - 1);
     text.remove_prefix(close + 1);
     const std::string_view state = take_word(text);
-    std::array<std::int64_t, field_count> fields{};  // some are negative
+    std::array<std::int64_t, stat_field_count> fields{};  // some are negative
     for (std::int64_t& field : fields) {
         const auto number = to_number<std::int64_t>(take_word(text));
         if (!number) {

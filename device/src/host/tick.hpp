@@ -4,6 +4,9 @@
 #include "device/sample_batch.hpp"
 
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace telegate::host {
 
@@ -13,5 +16,12 @@ struct Tick {
     MonoTime now;
     std::span<char> buffer;
 };
+
+/// The error for the value `text` of the list setting `key`.
+[[nodiscard]] inline std::invalid_argument refused_option(std::string_view key, std::string_view text,
+                                                          std::string_view allowed) {
+    return std::invalid_argument(std::string(key) + ": \"" + std::string(text) +
+                                 "\": allowed: " + std::string(allowed));
+}
 
 }  // namespace telegate::host

@@ -53,14 +53,6 @@ int take_digits(std::string_view& text, std::size_t count) noexcept {
     return number;
 }
 
-bool take(std::string_view& text, char c) noexcept {
-    if (!text.starts_with(c)) {
-        return false;
-    }
-    text.remove_prefix(1);
-    return true;
-}
-
 /// Nanoseconds of the digits behind the point; those beyond the ninth count for nothing.
 std::int64_t take_fraction(std::string_view& text) noexcept {
     std::int64_t ns = 0;
@@ -77,11 +69,11 @@ std::optional<int> to_offset_s(std::string_view text) noexcept {
         return 0;
     }
     const int sign = text.starts_with('-') ? -1 : 1;
-    if (!take(text, '+') && !take(text, '-')) {
+    if (!take_character(text, '+') && !take_character(text, '-')) {
         return std::nullopt;
     }
     const int hours = take_digits(text, 2);
-    (void)take(text, ':');
+    (void)take_character(text, ':');
     const int minutes = take_digits(text, 2);
     if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || !text.empty()) {
         return std::nullopt;
@@ -91,9 +83,9 @@ std::optional<int> to_offset_s(std::string_view text) noexcept {
 
 std::optional<std::int64_t> take_day_s(std::string_view& text) noexcept {
     const int year = take_digits(text, 4);
-    const bool has_year = take(text, '-');
+    const bool has_year = take_character(text, '-');
     const int month = take_digits(text, 2);
-    const bool has_month = take(text, '-');
+    const bool has_month = take_character(text, '-');
     const int day = take_digits(text, 2);
     if (year < 0 || !has_year || month < 1 || !has_month || day < 1) {
         return std::nullopt;
@@ -109,9 +101,9 @@ std::optional<std::int64_t> take_day_s(std::string_view& text) noexcept {
 
 std::optional<std::int64_t> take_clock_s(std::string_view& text) noexcept {
     const int hours = take_digits(text, 2);
-    const bool has_hours = take(text, ':');
+    const bool has_hours = take_character(text, ':');
     const int minutes = take_digits(text, 2);
-    const bool has_minutes = take(text, ':');
+    const bool has_minutes = take_character(text, ':');
     const int seconds = take_digits(text, 2);
     constexpr int leap_second = 60;
     if (hours < 0 || hours > 23 || !has_hours || minutes < 0 || minutes > 59 || !has_minutes || seconds < 0 ||
@@ -153,7 +145,7 @@ std::optional<std::int64_t> to_utc_ns(double count, TimePrecision precision) noe
 
 std::optional<std::int64_t> parse_iso_time(std::string_view text) noexcept {
     const auto day_s = take_day_s(text);
-    if (!day_s || !(take(text, 'T') || take(text, 't') || take(text, ' '))) {
+    if (!day_s || !(take_character(text, 'T') || take_character(text, 't') || take_character(text, ' '))) {
         return std::nullopt;
     }
     const auto clock_s = take_clock_s(text);
@@ -161,7 +153,7 @@ std::optional<std::int64_t> parse_iso_time(std::string_view text) noexcept {
         return std::nullopt;
     }
     std::int64_t fraction_ns = 0;
-    if (take(text, '.')) {
+    if (take_character(text, '.')) {
         const std::size_t before = text.size();
         fraction_ns = take_fraction(text);
         if (text.size() == before) {

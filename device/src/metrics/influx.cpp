@@ -34,21 +34,13 @@ std::size_t value_bytes(std::string_view text) noexcept {
     return text.starts_with('"') ? quoted_bytes(text) : std::min(text.find_first_of(", "), text.size());
 }
 
-bool take(std::string_view& text, char c) noexcept {
-    if (!text.starts_with(c)) {
-        return false;
-    }
-    text.remove_prefix(1);
-    return true;
-}
-
 std::string_view take_bytes(std::string_view& text, std::size_t count) noexcept {
     const std::string_view taken = text.substr(0, count);
     text.remove_prefix(count);
     return taken;
 }
 
-bool has_control(std::string_view text) noexcept {
+bool has_control_but_tab(std::string_view text) noexcept {
     return std::any_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return (byte < 0x20 && byte != '\t') || byte == 0x7F;
@@ -56,10 +48,10 @@ bool has_control(std::string_view text) noexcept {
 }
 
 bool read_tags(std::string_view& text, InfluxLine& line) noexcept {
-    while (take(text, ',')) {
+    while (take_character(text, ',')) {
         InfluxTag tag;
         tag.key = take_bytes(text, find_bare(text, "=, "));
-        if (tag.key.empty() || !take(text, '=')) {
+        if (tag.key.empty() || !take_character(text, '=')) {
             return false;
         }
         tag.value = take_bytes(text, find_bare(text, "=, "));
@@ -139,11 +131,11 @@ char next_character(std::string_view& raw, std::string_view escaped) noexcept {
 bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     line.tag_count = 0;
     line.time.reset();
-    if (has_control(text)) {
+    if (has_control_but_tab(text)) {
         return false;
     }
     line.measurement = take_bytes(text, find_bare(text, ", "));
-    if (line.measurement.empty() || !read_tags(text, line) || !take(text, ' ')) {
+    if (line.measurement.empty() || !read_tags(text, line) || !take_character(text, ' ')) {
         return false;
     }
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -162,14 +154,14 @@ bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
 std::optional<InfluxField> next_influx_field(std::string_view& fields) noexcept {
     InfluxField field;
     field.key = take_bytes(fields, find_bare(fields, "=, "));
-    if (field.key.empty() || !take(fields, '=')) {
+    if (field.key.empty() || !take_character(fields, '=')) {
         return std::nullopt;
     }
     const std::string_view value = take_bytes(fields, value_bytes(fields));
     if (value.empty() || !set_value(value, field)) {
         return std::nullopt;
     }
-    (void)take(fields, ',');
+    (void)take_character(fields, ',');
     return field;
 }
 

@@ -12,10 +12,7 @@ void add_unescaped(MetricName& name, std::string_view raw) noexcept {
     }
 }
 
-/// One more than a sample can hold, so that the batch sees, and flags, what is cut; and a whole character beyond.
-constexpr std::size_t text_room = TelemetrySample::text_bytes_max + 4;
-
-std::string_view put_text(std::string_view raw, std::array<char, text_room>& room) noexcept {
+std::string_view put_text(std::string_view raw, std::array<char, text_value_bytes>& room) noexcept {
     std::size_t size = 0;
     while (!raw.empty() && size < room.size()) {
         room[size++] = next_influx_text_character(raw);
@@ -69,7 +66,7 @@ bool InfluxIntake::take(std::string_view line, const LineTarget& target) {
 
 void InfluxIntake::give(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch) {
     if (const auto* const text = std::get_if<InfluxText>(&field.value)) {
-        std::array<char, text_room> room;
+        std::array<char, text_value_bytes> room;
         return batch.add(channel, put_text(text->raw, room));
     }
     if (const auto* const whole = std::get_if<std::int64_t>(&field.value)) {

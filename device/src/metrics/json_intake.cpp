@@ -7,8 +7,6 @@
 namespace telegate::metrics {
 namespace {
 
-/// One more than a sample can hold, so that the batch sees, and flags, what is cut; and a whole character beyond.
-constexpr std::size_t text_room = TelemetrySample::text_bytes_max + 4;
 /// The longest time that ISO 8601 has any use for.
 constexpr std::size_t time_room = 40;
 
@@ -145,7 +143,7 @@ void JsonIntake::give(const JsonScan& scan, JsonEvent event, const LineTarget& t
     SampleBatch& batch = target.batch;
     switch (event) {
         case JsonEvent::text: {
-            std::array<char, text_room> room;
+            std::array<char, text_value_bytes> room;
             return batch.add(metric->channel, put_json_text(scan.raw(), room).text);
         }
         case JsonEvent::whole: return batch.add(metric->channel, scan.whole());

@@ -29,6 +29,9 @@ struct LineTarget {
     [[nodiscard]] bool stamp(std::optional<std::int64_t> given_utc_ns) const noexcept;
 };
 
+/// One more than a sample can hold, so that the batch sees, and flags, what is cut; and a whole character beyond.
+inline constexpr std::size_t text_value_bytes = TelemetrySample::text_bytes_max + 4;
+
 /// Turns lines into samples; each keeps what it needs from line to line.
 ///
 /// Threads: one.

@@ -14,6 +14,15 @@ namespace telegate::metrics {
     return c >= '0' && c <= '9';
 }
 
+/// Removes `c` from the front of `text`, if it is there.
+[[nodiscard]] constexpr bool take_character(std::string_view& text, char c) noexcept {
+    if (!text.starts_with(c)) {
+        return false;
+    }
+    text.remove_prefix(1);
+    return true;
+}
+
 /// The whole number that all of `text` is; a sign of minus only.
 template <class Whole>
 [[nodiscard]] std::optional<Whole> to_whole(std::string_view text) noexcept {

@@ -3,7 +3,6 @@
 namespace telegate::modbus {
 namespace {
 
-constexpr unsigned byte_bits = 8;
 constexpr std::uint8_t exception_flag = 0x80;
 constexpr std::size_t tcp_header_bytes = 6;  // transaction, protocol, length; the unit counts as the first byte after
 constexpr std::size_t length_min = 3;        // unit, function, and the code of an exception

@@ -6,11 +6,6 @@
 #include <utility>
 
 namespace telegate::modbus {
-namespace {
-
-constexpr unsigned register_bits = 16;
-
-}  // namespace
 
 ReadPlan::ReadPlan(std::vector<Stretch> channels, PlanLimits limits)
     : channels_(std::move(channels)), limits_(limits), order_(channels_.size()) {

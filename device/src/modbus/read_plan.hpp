@@ -9,6 +9,9 @@
 
 namespace telegate::modbus {
 
+inline constexpr unsigned byte_bits = 8;
+inline constexpr unsigned register_bits = 16;
+
 /// A stretch of one table of one unit; what a request asks for and what a channel takes.
 struct Stretch {
     std::uint8_t unit = 0;

@@ -6,9 +6,6 @@
 namespace telegate::modbus {
 namespace {
 
-constexpr unsigned register_bits = 16;
-constexpr unsigned byte_bits = 8;
-
 std::uint64_t join(std::span<const std::uint8_t> registers, const ValueFormat& format) noexcept {
     std::uint64_t joined = 0;
     for (std::size_t i = 0; i + 1 < registers.size(); i += 2) {

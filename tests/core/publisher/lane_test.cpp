@@ -18,8 +18,8 @@ using namespace telegate;
 
 namespace {
 
-constexpr std::size_t segment_bytes = 1'024;
-constexpr std::size_t backlog_bytes = 16 * 1'024;
+constexpr std::size_t lane_segment_bytes = 1'024;
+constexpr std::size_t lane_backlog_bytes = 16 * 1'024;
 
 /// What lies at a position of the log, so that a segment that was used again shows.
 std::byte byte_at(std::uint64_t position) {
@@ -34,8 +34,8 @@ bool is_intact(const LaneRecord& record) {
 }
 
 /// A log with a lane, and the other end of it turned by hand.
-struct Bench {
-    Bench() : link(std::make_unique<LaneLink>()), log(pool), lane(*link, pool, backlog_bytes) {}
+struct LaneBench {
+    LaneBench() : link(std::make_unique<LaneLink>()), log(pool), lane(*link, pool, lane_backlog_bytes) {}
 
     /// One message of `bytes` to these readers.
     void give(const LaneShare& share, std::size_t bytes = 100) {
@@ -68,7 +68,7 @@ struct Bench {
     }
     [[nodiscard]] LaneShare share(std::uint64_t id) { return lane.share_of({{0, id}}); }
 
-    SegmentPool pool{segment_bytes};
+    SegmentPool pool{lane_segment_bytes};
     std::unique_ptr<LaneLink> link;
     SegmentLog log;
     Lane lane;
@@ -80,7 +80,7 @@ struct Bench {
 }  // namespace
 
 TEST_CASE("neighbouring messages for the same readers are one record", "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare one = b.share(1);
     const LaneShare other = b.share(2);
     for (int number = 0; number < 3; ++number) {
@@ -100,7 +100,7 @@ TEST_CASE("neighbouring messages for the same readers are one record", "[core][p
 }
 
 TEST_CASE("equal lists of readers are one, and those that nobody uses are forgotten", "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     CHECK(&b.share(1).readers() == &b.share(1).readers());
     const LaneShare kept = b.share(1);
     for (std::uint64_t id = 2; id < 1'000; ++id) {
@@ -118,7 +118,7 @@ TEST_CASE("equal lists of readers are one, and those that nobody uses are forgot
 }
 
 TEST_CASE("a segment that is lent is not used again until it is back", "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare share = b.share(1);
     for (int number = 0; number < 40; ++number) {
         b.give(share);
@@ -138,12 +138,12 @@ TEST_CASE("a segment that is lent is not used again until it is back", "[core][p
         b.lane.flush();
         b.apply();
     }
-    CHECK(b.pool.memory_bytes() <= lent + 2 * segment_bytes);
+    CHECK(b.pool.memory_bytes() <= lent + 2 * lane_segment_bytes);
 }
 
 TEST_CASE("a shard with nothing new is told how far the log is, and lets go of what it read last",
           "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare share = b.share(1);
     b.give(share);
     b.lane.flush();
@@ -165,7 +165,7 @@ TEST_CASE("a shard with nothing new is told how far the log is, and lets go of w
 }
 
 TEST_CASE("what a shard does not take waits, and goes when it does", "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare one = b.share(1);
     const LaneShare other = b.share(2);
     const std::size_t count = limits::lane_records_max + 100;
@@ -186,7 +186,7 @@ TEST_CASE("what a shard does not take waits, and goes when it does", "[core][pub
 
 TEST_CASE("a shard that takes nothing is handed a bounded part of the log, and the rest is lost and counted",
           "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare both = b.lane.share_of({{0, 1}, {1, 2}});
     for (int number = 0; number < 10'000; ++number) {
         b.give(both);
@@ -194,7 +194,7 @@ TEST_CASE("a shard that takes nothing is handed a bounded part of the log, and t
             b.lane.flush();
         }
     }
-    CHECK(b.pool.memory_bytes() <= 3 * backlog_bytes + 40 * segment_bytes);
+    CHECK(b.pool.memory_bytes() <= 3 * lane_backlog_bytes + 40 * lane_segment_bytes);
     b.lane.flush();
     std::uint64_t told = 0;
     for (std::vector<LaneRecord> records = b.apply(); !records.empty(); records = b.apply()) {
@@ -211,7 +211,7 @@ TEST_CASE("a shard that takes nothing is handed a bounded part of the log, and t
 }
 
 TEST_CASE("progress is a lower bound of what waits, wherever it is", "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     CHECK(b.lane.progress().oldest == LaneProgress::nothing_waits);
     const LaneShare share = b.share(1);
     b.give(share);  // in the outbox
@@ -233,7 +233,7 @@ TEST_CASE("progress is a lower bound of what waits, wherever it is", "[core][pub
 
 TEST_CASE("what follows in the segment that the shard was told of last counts from where it begins",
           "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare share = b.share(1);
     b.give(share);
     b.lane.flush();
@@ -255,7 +255,7 @@ TEST_CASE("what follows in the segment that the shard was told of last counts fr
 }
 
 TEST_CASE("the two ends of a lane agree, each on its own thread", "[core][publisher][shards]") {
-    Bench b;
+    LaneBench b;
     const LaneShare one = b.share(1);
     const LaneShare other = b.share(2);
     constexpr int count = 60'000;

@@ -1,5 +1,7 @@
 #include "peer_table.hpp"
 
+#include "core/publisher/accepted.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_listener.hpp"
@@ -22,8 +24,6 @@ using namespace std::chrono_literals;
 using Kind = MonitorEventKind;
 
 namespace {
-
-const Endpoint any_port{Transport::tcp, "127.0.0.1", 0, ""};
 
 /// A table of DEALER sessions that takes what comes and forgets it.
 class TableBench : public Bench {
@@ -89,24 +89,6 @@ class TableBench : public Bench {
 void append(Outbox& outbox, std::string_view text) {
     const Bytes frame = as_bytes(text);
     outbox.append(std::span(&frame, 1));
-}
-
-SocketOptions with_short_pauses() {
-    SocketOptions options;
-    options.reconnect_first = 5ms;
-    options.reconnect_max = 20ms;
-    return options;
-}
-
-RawPeer accepted(TableBench& bench, RawListener& listener) {
-    std::optional<RawPeer> peer;
-    REQUIRE(bench.turn_until([&] {
-        if (auto came = listener.accept()) {
-            peer.emplace(std::move(*came));
-        }
-        return peer.has_value();
-    }));
-    return std::move(*peer);
 }
 
 std::string dealer_hello() {

@@ -1,3 +1,4 @@
+#include "core/publisher/published.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -16,13 +17,11 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> topics = {
-    "a", "ab", "abc", "b", "", "a topic whose name is so long that it is copied in more than one or two steps"};
-constexpr std::array<std::string_view, 6> prefixes = {"", "a", "ab", "b", "a topic", "nothing"};
+constexpr std::array<std::string_view, 6> books_prefixes = {"", "a", "ab", "b", "a topic", "nothing"};
 constexpr std::size_t subscribers_max = 6;
 
 /// What one subscriber should be sent, and what it got.
-struct Known {
+struct KnownPeer {
     RawPeer peer;
     std::uint64_t id;
     bool is_slow;
@@ -49,9 +48,9 @@ struct Known {
 };
 
 /// A publisher, and the same done slowly beside it: each message for each subscriber.
-class Model {
+class BooksModel {
   public:
-    Model(std::uint32_t seed, std::size_t io_threads)
+    BooksModel(std::uint32_t seed, std::size_t io_threads)
         : h_(small(io_threads), seed % 2 == 0 ? Transport::tcp : Transport::ipc),
           random_(seed),
           is_at_once_(io_threads == 1) {}
@@ -75,7 +74,7 @@ class Model {
     void finish() {
         h_.publisher->flush();
         const bool is_all_sent = h_.turn_until([&] {
-            for (Known& known : known_) {
+            for (KnownPeer& known : known_) {
                 known.peer.read();
             }
             return h_.totals().pending == 0;
@@ -84,7 +83,7 @@ class Model {
         check_each();
         check_totals();
         for (const PeerStatus& status : h_.publisher->subscribers()) {
-            Known& known = find(status.id);
+            KnownPeer& known = find(status.id);
             CHECK(h_.turn_until([&] { return known.peer.read().size() == status.bytes_sent; }));
             CHECK(known.received() == status.sent);
         }
@@ -102,7 +101,7 @@ class Model {
     [[nodiscard]] std::size_t below(std::size_t end) { return random_() % end; }
 
     void publish_some() {
-        const std::string_view topic = topics[below(topics.size())];
+        const std::string_view topic = alike_topics[below(alike_topics.size())];
         for (std::size_t left = 1 + below(12); left > 0; --left) {
             publish(topic, payload(below(10) == 0 ? 12'000 : 80));
         }
@@ -111,7 +110,7 @@ class Model {
         CHECK(comes_true([&] { return h_.totals().matched == matched_; }));
         const std::uint64_t dropped = h_.totals().dropped;
         for (std::size_t left = below(100); left > 0 && h_.publisher->has_room(100); --left) {
-            publish(topics[below(3) == 0 ? below(topics.size()) : 0], payload(100));
+            publish(alike_topics[below(3) == 0 ? below(alike_topics.size()) : 0], payload(100));
         }
         CHECK(h_.totals().dropped == dropped);
     }
@@ -127,7 +126,7 @@ class Model {
             h_.publisher->send(topic, text);
         }
         ++published_;
-        for (Known& known : known_) {
+        for (KnownPeer& known : known_) {
             if (known.wants(topic)) {
                 known.messages.push_back(message(topic, text));
                 ++matched_;
@@ -139,14 +138,14 @@ class Model {
         ++published_;
     }
 
-    [[nodiscard]] std::list<Known>::iterator any() {
+    [[nodiscard]] std::list<KnownPeer>::iterator any() {
         return std::next(known_.begin(), static_cast<std::ptrdiff_t>(below(known_.size())));
     }
     void come() {
         if (known_.size() == subscribers_max) {
             return;
         }
-        const std::string prefix(prefixes[below(prefixes.size())]);
+        const std::string prefix(books_prefixes[below(books_prefixes.size())]);
         const bool is_slow = below(3) == 0;
         RawPeer peer = h_.subscriber({prefix}, is_slow ? 4'096 : 0);
         known_.push_back({std::move(peer), h_.last_status().id, is_slow, {prefix}, {}});
@@ -172,8 +171,8 @@ class Model {
         if (known_.empty()) {
             return;
         }
-        Known& known = *any();
-        const std::string prefix(prefixes[below(prefixes.size())]);
+        KnownPeer& known = *any();
+        const std::string prefix(books_prefixes[below(books_prefixes.size())]);
         const bool was_there = std::erase(known.prefixes, prefix) > 0;
         if (!was_there) {
             known.prefixes.push_back(prefix);
@@ -182,7 +181,7 @@ class Model {
         REQUIRE(h_.turn_until([&] { return status_of(known.id).subscriptions_count == known.prefixes.size(); }));
     }
     void read() {
-        for (Known& known : known_) {
+        for (KnownPeer& known : known_) {
             known.peer.read(known.is_slow ? 1'000 : 1'000'000);
         }
         h_.turn();
@@ -214,16 +213,16 @@ class Model {
         }
         return {};
     }
-    [[nodiscard]] Known& find(std::uint64_t id) {
+    [[nodiscard]] KnownPeer& find(std::uint64_t id) {
         const auto found =
-            std::find_if(known_.begin(), known_.end(), [&](const Known& known) { return known.id == id; });
+            std::find_if(known_.begin(), known_.end(), [&](const KnownPeer& known) { return known.id == id; });
         REQUIRE(found != known_.end());
         return *found;
     }
 
     PublisherHarness h_;
     std::mt19937 random_;
-    std::list<Known> known_;
+    std::list<KnownPeer> known_;
     std::uint64_t published_ = 0;
     std::uint64_t matched_ = 0;
     const bool is_at_once_;
@@ -234,7 +233,7 @@ class Model {
 TEST_CASE("the books are exact at every moment, whoever comes, goes and is slow", "[core][publisher][books]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);
-    Model model(seed, 1);
+    BooksModel model(seed, 1);
     for (int step = 0; step < 1'500; ++step) {
         model.step();
     }
@@ -245,7 +244,7 @@ TEST_CASE("the books are exact soon after, on several threads", "[core][publishe
     const auto seed = GENERATE(range(0U, 10U));
     const std::size_t io_threads = 2 + seed % 3;
     CAPTURE(seed, io_threads);
-    Model model(seed, io_threads);
+    BooksModel model(seed, io_threads);
     for (int step = 0; step < 2'000; ++step) {
         model.step();
     }

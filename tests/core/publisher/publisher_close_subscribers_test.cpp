@@ -1,3 +1,4 @@
+#include "core/publisher/published.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -8,8 +9,6 @@ using namespace telegate::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-const std::string large(16 * 1024 * 1024, 'x');
 
 /// A publisher at two endpoints, with one subscriber of everything at each.
 struct TwoEndpoints : PublisherHarness {
@@ -62,7 +61,7 @@ TEST_CASE("a subscriber that does not read is cut after the grace", "[core][publ
     const auto io_threads = GENERATE(values<std::size_t>({1, 3}));
     TwoEndpoints h(io_threads);
     const RawPeer leaving = h.subscriber({""}, 4096);
-    h.publish("large", large);
+    h.publish("large", sixteen_megabytes);
     h.publisher->close_subscribers(h.first, 1ms);
     CHECK(h.one_leaves(0));
     CHECK(h.reason() == "did not read in time");

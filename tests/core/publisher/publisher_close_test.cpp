@@ -1,3 +1,4 @@
+#include "core/publisher/published.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -8,8 +9,6 @@ using namespace telegate::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-const std::string large(16 * 1024 * 1024, 'x');
 
 /// Closes and counts the calls of `done`.
 struct Closing {
@@ -43,7 +42,7 @@ TEST_CASE("closing delivers what is pending, ends the stream and waits for the p
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h({}, transport);
     RawPeer peer = h.subscriber({""}, 4096);
-    h.publish("large", large);
+    h.publish("large", sixteen_megabytes);
     h.commit("last", "not yet flushed");
     REQUIRE(h.last_status().pending == 2);
     Closing closing(h, 60s);
@@ -52,7 +51,8 @@ TEST_CASE("closing delivers what is pending, ends the stream and waits for the p
         peer.read();
         return peer.at_end();
     }));
-    CHECK(peer.received() == publisher_hello() + message("large", large) + message("last", "not yet flushed"));
+    CHECK(peer.received() ==
+          publisher_hello() + message("large", sixteen_megabytes) + message("last", "not yet flushed"));
     CHECK(h.last_status().sent == 2);
     CHECK(closing.done == 0);
 
@@ -76,7 +76,7 @@ TEST_CASE("closing sends what was committed and not yet flushed", "[core][publis
 TEST_CASE("what a peer does not read within the grace is cut and counted", "[core][publisher][close]") {
     PublisherHarness h;
     const RawPeer peer = h.subscriber({""}, 4096);
-    h.publish("large", large);
+    h.publish("large", sixteen_megabytes);
     h.commit("t", "x");
     Closing closing(h, 20ms);
     h.turn();
@@ -105,7 +105,7 @@ TEST_CASE("one slow peer does not keep the others from their end", "[core][publi
     PublisherHarness h;
     const RawPeer slow = h.subscriber({""}, 4096);
     RawPeer fast = h.subscriber({"t"});
-    h.publish("large", large);
+    h.publish("large", sixteen_megabytes);
     h.publish("t", "x");
     Closing closing(h, 60s);
     CHECK(h.turn_until([&] {

@@ -1,3 +1,5 @@
+#include "core/publisher/accepted.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 #include "support/raw_listener.hpp"
@@ -14,25 +16,6 @@ using namespace std::chrono_literals;
 using Kind = MonitorEventKind;
 
 namespace {
-
-PublisherOptions with_short_pauses() {
-    PublisherOptions options;
-    options.reconnect_first = 5ms;
-    options.reconnect_max = 20ms;
-    return options;
-}
-
-/// Waits for the publisher's connection.
-RawPeer accepted(PublisherHarness& h, RawListener& listener) {
-    std::optional<RawPeer> peer;
-    REQUIRE(h.turn_until([&] {
-        if (auto came = listener.accept()) {
-            peer.emplace(std::move(*came));
-        }
-        return peer.has_value();
-    }));
-    return std::move(*peer);
-}
 
 /// A SUB that listens, with the publisher's connection to it handshaken and subscribed.
 RawPeer served(PublisherHarness& h, RawListener& listener) {

@@ -1,3 +1,4 @@
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -12,14 +13,7 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::size_t backlog_bytes = 1024 * 1024;
-
-PublisherOptions small_backlog() {
-    PublisherOptions options;
-    options.backlog_bytes_max = backlog_bytes;
-    options.segment_bytes = 4 * 1024;
-    return options;
-}
+constexpr std::size_t flush_backlog_bytes = 1024 * 1024;
 
 /// Publishes until those who do not read, so many, take no more. None is slow before commit_much().
 void fill(PublisherHarness& h, RawPeer& reading, std::ptrdiff_t stuck) {
@@ -37,7 +31,7 @@ void fill(PublisherHarness& h, RawPeer& reading, std::ptrdiff_t stuck) {
 
 /// So much that who is stuck is slow from now on. Not flushed.
 void commit_much(PublisherHarness& h) {
-    for (std::size_t bytes = 0; bytes <= backlog_bytes / 2; bytes += 1'000) {
+    for (std::size_t bytes = 0; bytes <= flush_backlog_bytes / 2; bytes += 1'000) {
         h.commit("t", std::string(1'000, 'y'));
     }
 }
@@ -59,7 +53,7 @@ bool ends_with(RawPeer& peer, const std::string& last) {
 
 TEST_CASE("what a monitor publishes in the middle of a flush, and what comes next, leaves too",
           "[core][publisher][flush]") {
-    PublisherHarness h(small_backlog());
+    PublisherHarness h(small_backlog(flush_backlog_bytes));
     const RawPeer stuck = h.subscriber({""}, 4096);
     RawPeer reading = h.subscriber({""});
     fill(h, reading, 1);
@@ -72,7 +66,7 @@ TEST_CASE("what a monitor publishes in the middle of a flush, and what comes nex
 
 TEST_CASE("what a monitor publishes again and again in the middle of one flush leaves too",
           "[core][publisher][flush]") {
-    PublisherHarness h(small_backlog());
+    PublisherHarness h(small_backlog(flush_backlog_bytes));
     const RawPeer first = h.subscriber({""}, 4096);
     RawPeer reading = h.subscriber({""});
     const RawPeer last = h.subscriber({""}, 4096);
@@ -86,10 +80,10 @@ TEST_CASE("what a monitor publishes again and again in the middle of one flush l
 }
 
 TEST_CASE("a publisher that waits for room sends what it has committed, flushed or not", "[core][publisher][flush]") {
-    PublisherHarness h(small_backlog());
+    PublisherHarness h(small_backlog(flush_backlog_bytes));
     RawPeer peer = h.subscriber({""});
     std::string expected = publisher_hello();
-    for (std::size_t bytes = 0; bytes < 2 * backlog_bytes && h.publisher->has_room(1'000); bytes += 1'000) {
+    for (std::size_t bytes = 0; bytes < 2 * flush_backlog_bytes && h.publisher->has_room(1'000); bytes += 1'000) {
         h.commit("t", std::string(1'000, 'x'));
         expected += message("t", std::string(1'000, 'x'));
     }

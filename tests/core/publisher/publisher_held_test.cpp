@@ -1,4 +1,5 @@
 #include "core/limits.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -14,14 +15,12 @@ using namespace telegate::test;
 namespace {
 
 /// More than a kernel takes for a reader that sleeps.
-constexpr std::size_t payload_bytes = 8'000'000;
+constexpr std::size_t held_payload_bytes = 8'000'000;
 constexpr int readers_count = 20;
 constexpr std::string_view why = "reads too slowly";
 
-PublisherOptions small_backlog() {
-    PublisherOptions options;
-    options.backlog_bytes_max = 64 * 1024;
-    options.segment_bytes = 4 * 1024;
+PublisherOptions without_heartbeat() {
+    PublisherOptions options = small_backlog();
     options.heartbeat_interval = std::chrono::milliseconds(0);  // nobody here answers
     return options;
 }
@@ -32,7 +31,7 @@ std::string topic_of(int number) {
 
 /// A publisher and subscribers that do not read, each of a topic of its own, so that each sticks in another message.
 struct Sleepers : PublisherHarness {
-    Sleepers() : PublisherHarness(small_backlog()) {
+    Sleepers() : PublisherHarness(without_heartbeat()) {
         for (int number = 0; number < readers_count; ++number) {
             sleeping.push_back(subscriber({topic_of(number)}, 4096));
         }
@@ -41,7 +40,7 @@ struct Sleepers : PublisherHarness {
     [[nodiscard]] std::size_t kept_bytes() const {
         std::size_t bytes = 0;
         for (const PeerStatus& status : publisher->subscribers()) {
-            bytes += status.pending > 0 ? payload_bytes : 0;
+            bytes += status.pending > 0 ? held_payload_bytes : 0;
         }
         return bytes;
     }
@@ -50,7 +49,7 @@ struct Sleepers : PublisherHarness {
 };
 
 /// What the limit allows, and the message that is the latest.
-constexpr std::size_t kept_bytes_max = limits::held_bytes_max + payload_bytes;
+constexpr std::size_t kept_bytes_max = limits::held_bytes_max + held_payload_bytes;
 
 }  // namespace
 
@@ -60,17 +59,18 @@ TEST_CASE("those who are in the middle of large messages for longest are closed,
     RawPeer fast = h.subscriber();
     std::size_t expected = publisher_hello().size();
     for (int number = 0; number < readers_count; ++number) {
-        const std::string wire = message(topic_of(number), std::string(payload_bytes, static_cast<char>('a' + number)));
-        h.publish(topic_of(number), std::string_view(wire).substr(wire.size() - payload_bytes));
+        const std::string wire =
+            message(topic_of(number), std::string(held_payload_bytes, static_cast<char>('a' + number)));
+        h.publish(topic_of(number), std::string_view(wire).substr(wire.size() - held_payload_bytes));
         REQUIRE(h.kept_bytes() > 0);
-        CHECK(h.kept_bytes() <= kept_bytes_max + payload_bytes);  // the one that reads, too
+        CHECK(h.kept_bytes() <= kept_bytes_max + held_payload_bytes);  // the one that reads, too
         expected += wire.size();
         REQUIRE(h.turn_until([&] { return fast.read().size() == expected; }));
         REQUIRE((std::string_view(fast.received()).substr(expected - wire.size()) == wire));
         CHECK(adds_up(h.totals()));
     }
     const std::size_t closed = h.departures.size();
-    CHECK(closed >= readers_count - 1 - limits::held_bytes_max / payload_bytes);
+    CHECK(closed >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
     CHECK(closed < readers_count);
     for (std::size_t i = 0; i < closed; ++i) {
         CHECK(h.departures[i].id == h.arrivals[i].id);  // the farthest behind first
@@ -86,7 +86,7 @@ TEST_CASE("those who are in the middle of large messages for longest are closed,
 TEST_CASE("the bound of what is kept for slow subscribers holds within one turn, and nobody is called from there",
           "[core][publisher][slow]") {
     Sleepers h;
-    const std::string payload(payload_bytes, 'x');
+    const std::string payload(held_payload_bytes, 'x');
     for (int number = 0; number < readers_count; ++number) {
         h.commit(topic_of(number), payload);
         h.publisher->flush();
@@ -98,7 +98,7 @@ TEST_CASE("the bound of what is kept for slow subscribers holds within one turn,
     h.commit(topic_of(0), "for one that is cut off but not yet closed");
     h.publisher->flush();
     h.turn();
-    CHECK(h.departures.size() >= readers_count - 1 - limits::held_bytes_max / payload_bytes);
+    CHECK(h.departures.size() >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
     CHECK(h.departures.front().dropped == 2);
     CHECK(h.reason() == why);
     CHECK(adds_up(h.totals()));
@@ -107,7 +107,7 @@ TEST_CASE("the bound of what is kept for slow subscribers holds within one turn,
 
 TEST_CASE("a monitor may publish when it hears that a subscriber reads too slowly", "[core][publisher][slow]") {
     Sleepers h;
-    const std::string payload(payload_bytes, 'x');
+    const std::string payload(held_payload_bytes, 'x');
     int published = 0;
     std::size_t closed = 0;
     h.publisher->set_monitor([&](const MonitorEvent& event) {
@@ -123,14 +123,14 @@ TEST_CASE("a monitor may publish when it hears that a subscriber reads too slowl
         CHECK(h.kept_bytes() <= kept_bytes_max + 64 * 1024);
     }
     CHECK(h.turn_until([&] { return h.publisher->subscribers().size() + closed == readers_count; }));
-    CHECK(closed >= readers_count - 1 - limits::held_bytes_max / payload_bytes);
+    CHECK(closed >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
     CHECK(adds_up(h.totals()));
     CHECK(h.serves());
 }
 
 TEST_CASE("a message over the limit by itself still reaches those who are in the middle of it",
           "[core][publisher][slow]") {
-    PublisherHarness h(small_backlog());
+    PublisherHarness h(without_heartbeat());
     RawPeer one = h.subscriber({"a"});
     RawPeer other = h.subscriber({"a"});
     const std::string large(limits::held_bytes_max + 1, 'x');

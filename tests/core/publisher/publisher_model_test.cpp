@@ -1,4 +1,5 @@
 #include "core/publisher.hpp"
+#include "core/publisher/published.hpp"
 #include "core/subscriber.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
@@ -24,11 +25,9 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> topics = {
-    "a", "ab", "abc", "b", "", "a topic whose name is so long that it is copied in more than one or two steps"};
-constexpr std::array<std::string_view, 5> prefixes = {"", "a", "ab", "b", "a topic"};
+constexpr std::array<std::string_view, 5> model_prefixes = {"", "a", "ab", "b", "a topic"};
 constexpr std::size_t readers_max = 5;
-constexpr std::size_t segment_bytes = 2 * 1024;
+constexpr std::size_t model_segment_bytes = 2 * 1024;
 using Prefixes = std::set<std::string, std::less<>>;
 
 struct Published {
@@ -90,9 +89,10 @@ struct Reader {
 };
 
 /// A publisher, and beside it what each subscriber should get.
-class Model {
+class PublisherModel {
   public:
-    explicit Model(std::uint32_t seed) : random_(seed), loses_nothing_(seed % 2 == 0), looks_always_(seed % 3 == 0) {
+    explicit PublisherModel(std::uint32_t seed)
+        : random_(seed), loses_nothing_(seed % 2 == 0), looks_always_(seed % 3 == 0) {
         publisher_.set_monitor([this](const MonitorEvent& event) { hear(event); });
         for (const Transport transport : {Transport::tcp, Transport::ipc, Transport::inproc}) {
             endpoints_.push_back(publisher_.bind(fresh_endpoint(transport, scratch_.path())));
@@ -153,17 +153,17 @@ class Model {
     static PublisherOptions small() {
         PublisherOptions options;
         options.backlog_bytes_max = 32 * 1024;
-        options.segment_bytes = segment_bytes;
+        options.segment_bytes = model_segment_bytes;
         options.flush_bytes = 6 * 1024;
         return options;
     }
     [[nodiscard]] std::size_t below(std::size_t end) { return random_() % end; }
-    [[nodiscard]] std::string_view any_topic() { return topics[below(topics.size())]; }
+    [[nodiscard]] std::string_view any_topic() { return alike_topics[below(alike_topics.size())]; }
     [[nodiscard]] std::size_t any_size() {
         switch (below(20)) {
             case 0: return 0;
             case 1: return 250 + below(10);
-            case 2: return segment_bytes - 20 + below(40);
+            case 2: return model_segment_bytes - 20 + below(40);
             case 3: return below(60 * 1024);
             case 4: return below(16 * 1024);
             default: return 1 + below(90);
@@ -284,7 +284,7 @@ class Model {
             return;
         }
         Reader& reader = readers_.emplace_back();
-        reader.prefixes.emplace(prefixes[below(prefixes.size())]);
+        reader.prefixes.emplace(model_prefixes[below(model_prefixes.size())]);
         reader.socket->subscribe(*reader.prefixes.begin());
         reader.is_called = below(4) == 0;
         if (reader.is_called) {
@@ -320,7 +320,7 @@ class Model {
             return;
         }
         Reader& reader = *any_reader();
-        const std::string prefix(prefixes[below(prefixes.size())]);
+        const std::string prefix(model_prefixes[below(model_prefixes.size())]);
         if (reader.prefixes.erase(prefix) > 0) {
             reader.socket->unsubscribe(prefix);
         } else {
@@ -391,7 +391,7 @@ TEST_CASE("whatever a publisher and its subscribers do, each gets what it should
           "[core][publisher][model]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);
-    Model model(seed);
+    PublisherModel model(seed);
     for (int step = 0; step < 1'200; ++step) {
         model.step();
     }

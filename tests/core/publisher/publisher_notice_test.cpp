@@ -38,7 +38,7 @@ TEST_CASE("a slow subscriber is told in its stream exactly where it has missed w
     const auto policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest);
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     const std::size_t bytes = GENERATE(100U, 1000U, 30'000U);
-    SlowBench bench(SlowBench::small(), transport);
+    SlowBench bench(small_backlog(), transport);
     bench.deliver(policy);
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     for (int round = 0; round < 4; ++round) {

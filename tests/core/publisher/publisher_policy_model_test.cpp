@@ -14,13 +14,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> topics{"a", "ab", "b", "bc"};
-constexpr std::array<std::string_view, 4> prefixes{"", "a", "b", "bc"};
+constexpr std::array<std::string_view, 4> policy_topics{"a", "ab", "b", "bc"};
+constexpr std::array<std::string_view, 4> policy_prefixes{"", "a", "b", "bc"};
 constexpr std::array policies{SlowPolicy::drop_oldest, SlowPolicy::drop_newest, SlowPolicy::disconnect,
                               SlowPolicy::block, SlowPolicy::conflate};
 
 /// One subscriber, and the numbers of all that was published for it.
-struct Reader {
+struct PolicyReader {
     RawPeer peer;
     std::uint64_t id = 0;
     std::string_view prefix;
@@ -32,9 +32,9 @@ struct Reader {
 };
 
 /// Publishes, reads, stalls and leaves at random, and knows what each subscriber should learn.
-class Model {
+class PolicyModel {
   public:
-    explicit Model(std::uint32_t seed) : random_(seed) {
+    explicit PolicyModel(std::uint32_t seed) : random_(seed) {
         for (const SlowPolicy policy : policies) {
             const std::size_t age = below(3);
             const Endpoint endpoint =
@@ -79,8 +79,8 @@ class Model {
             return;
         }
         const std::size_t place = below(endpoints_.size());
-        auto reader = std::make_unique<Reader>(
-            Reader{RawPeer(endpoints_[place], 4096), 0, prefixes[below(4)], policies[place], {}, false});
+        auto reader = std::make_unique<PolicyReader>(
+            PolicyReader{RawPeer(endpoints_[place], 4096), 0, policy_prefixes[below(4)], policies[place], {}, false});
         const std::size_t arrivals = bench_.h.arrivals.size();
         reader->peer.send(greeting() + ready("SUB") + subscribe(reader->prefix));
         REQUIRE(bench_.h.turn_until([&] { return bench_.h.arrivals.size() > arrivals; }));
@@ -97,7 +97,7 @@ class Model {
         }
     }
     void publish() {
-        const std::string_view topic = topics[below(topics.size())];
+        const std::string_view topic = policy_topics[below(policy_topics.size())];
         const std::size_t bytes = below(50) == 0 ? 20'000 + below(60'000) : below(1'500);
         for (std::size_t count = below(60); count > 0; --count) {
             for (auto& reader : readers_) {
@@ -114,12 +114,12 @@ class Model {
         }
     }
     /// The publisher has ended it, and matches it no more.
-    bool has_left(Reader& reader) {
+    bool has_left(PolicyReader& reader) {
         reader.is_gone = reader.is_gone || std::any_of(bench_.h.departures.begin(), bench_.h.departures.end(),
                                                        [&](const PeerStatus& gone) { return gone.id == reader.id; });
         return reader.is_gone;
     }
-    PeerStatus status_of(const Reader& reader) const {
+    PeerStatus status_of(const PolicyReader& reader) const {
         for (const PeerStatus& status : bench_.h.publisher->subscribers()) {
             if (status.id == reader.id) {
                 return status;
@@ -127,7 +127,7 @@ class Model {
         }
         return {};
     }
-    bool is_all_read(const Reader& reader) {
+    bool is_all_read(const PolicyReader& reader) {
         const PeerStatus status = status_of(reader);
         return status.id == 0 || (status.pending == 0 && bench_.untold[reader.id].empty() &&
                                   reader.peer.received().size() == status.bytes_sent);
@@ -138,7 +138,7 @@ class Model {
         REQUIRE(adds_up(totals));
         REQUIRE(totals.lost[0] + totals.lost[1] + totals.lost[2] + totals.lost[3] == totals.dropped);
     }
-    void check(Reader& reader) {
+    void check(PolicyReader& reader) {
         CAPTURE(to_string(reader.policy), reader.prefix, reader.expected.size());
         const std::vector<Seen> stream = SlowBench::seen(reader.peer);
         const Numbers numbers = learnt(stream);
@@ -159,7 +159,7 @@ class Model {
     std::mt19937 random_;
     SlowBench bench_;
     std::vector<Endpoint> endpoints_;
-    std::vector<std::unique_ptr<Reader>> readers_;
+    std::vector<std::unique_ptr<PolicyReader>> readers_;
 };
 
 }  // namespace
@@ -168,7 +168,7 @@ TEST_CASE("whatever subscribers do, what each got and was told is exactly what w
           "[core][publisher][policy][model]") {
     const auto seed = GENERATE(range(1U, 25U));
     CAPTURE(seed);
-    Model model(seed);
+    PolicyModel model(seed);
     for (int i = 0; i < 1'200; ++i) {
         model.step();
     }

@@ -1,3 +1,5 @@
+#include "core/publisher/published.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -11,22 +13,6 @@ using namespace telegate;
 using namespace telegate::test;
 
 namespace {
-
-constexpr std::size_t backlog_bytes = 64 * 1024;
-constexpr std::size_t payload_bytes = 1000;
-
-PublisherOptions small_backlog() {
-    PublisherOptions options;
-    options.backlog_bytes_max = backlog_bytes;
-    options.segment_bytes = 4 * 1024;
-    return options;
-}
-
-std::string payload_of(int number) {
-    std::string payload = std::to_string(number);
-    payload.resize(payload_bytes, '.');
-    return payload;
-}
 
 /// Publishes messages of `topics` in turn as long as there is room, without turning the reactor between. How many.
 int publish_while_room(PublisherHarness& h, std::initializer_list<std::string_view> topics, int messages_max) {
@@ -79,7 +65,7 @@ bool reads_all(PublisherHarness& h, RawPeer& peer, const std::string& expected) 
 TEST_CASE("without subscribers there is always room", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     CHECK(publish_while_room(h, {"t"}, 1'000) == 1'000);
-    CHECK(h.publisher->has_room(10 * backlog_bytes));
+    CHECK(h.publisher->has_room(10 * small_backlog_bytes));
 }
 
 TEST_CASE("a publisher that asks for room loses nothing, whatever a slow and a fast subscriber do",
@@ -106,8 +92,8 @@ TEST_CASE("there is room for all that the backlog may hold, but for a segment", 
     const RawPeer stuck = h.subscriber({"t"}, 4096);
     const int messages = publish_until_stuck(h, {"t"}, 100'000);
     CHECK(messages < 100'000);
-    CHECK(h.last_status().backlog_bytes + 8 * 1024 >= backlog_bytes);
-    CHECK(h.last_status().backlog_bytes <= backlog_bytes);
+    CHECK(h.last_status().backlog_bytes + 8 * 1024 >= small_backlog_bytes);
+    CHECK(h.last_status().backlog_bytes <= small_backlog_bytes);
     CHECK_FALSE(h.publisher->has_room(payload_bytes));
 }
 
@@ -168,7 +154,7 @@ TEST_CASE("sparse subscriptions lose nothing either when the publisher asks", "[
 TEST_CASE("a message larger than the backlog has room when nothing waits", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     RawPeer peer = h.subscriber({"t"});
-    const std::string large(3 * backlog_bytes, 'x');
+    const std::string large(3 * small_backlog_bytes, 'x');
     std::string expected = publisher_hello();
     for (int round = 0; round < 20; ++round) {
         CHECK(wait_for_room(h, peer, large.size()));

@@ -1,4 +1,5 @@
 #include "core/curve.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 #include "support/socket_harness.hpp"
@@ -14,8 +15,6 @@ using namespace std::chrono_literals;
 using Kind = MonitorEventKind;
 
 namespace {
-
-const Endpoint any_port{Transport::tcp, "127.0.0.1", 0, ""};
 
 /// A publisher at a plain endpoint and at one with CURVE.
 struct TwoMechanisms : Bench {

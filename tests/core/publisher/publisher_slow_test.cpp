@@ -1,3 +1,5 @@
+#include "core/publisher/published.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -12,21 +14,6 @@ using namespace telegate;
 using namespace telegate::test;
 
 namespace {
-
-constexpr std::size_t payload_bytes = 1000;
-
-std::string payload_of(int number) {
-    std::string payload = std::to_string(number);
-    payload.resize(payload_bytes, '.');
-    return payload;
-}
-
-PublisherOptions small_backlog() {
-    PublisherOptions options;
-    options.backlog_bytes_max = 64 * 1024;
-    options.segment_bytes = 4 * 1024;
-    return options;
-}
 
 /// The numbers of the messages in a stream of them, or nothing when it is not made of whole messages.
 std::optional<std::vector<int>> numbers_in(std::string_view stream) {
@@ -50,10 +37,6 @@ std::vector<int> numbers_received(const RawPeer& peer) {
     const auto numbers = numbers_in(std::string_view(peer.received()).substr(publisher_hello().size()));
     REQUIRE(numbers);
     return *numbers;
-}
-
-bool is_strictly_rising(const std::vector<int>& numbers) {
-    return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
 }
 
 /// Publishes numbered messages until the first subscriber has lost `losses`. Returns how many.

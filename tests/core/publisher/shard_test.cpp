@@ -20,8 +20,8 @@ using namespace telegate::test;
 namespace {
 
 /// One shard, with all that comes in handed over to its first place, and a lane to it.
-struct Bench {
-    Bench() {
+struct ShardBench {
+    ShardBench() {
         options.io_threads = 2;
         remote.hand_over = [this](Handover& handover, std::size_t) {
             REQUIRE(handover.stream->move_to(shard.reactor()));
@@ -85,7 +85,7 @@ struct Bench {
 
 TEST_CASE("what was meant for a session that has left goes to nobody, whoever has its place",
           "[core][publisher][shards]") {
-    Bench b;
+    ShardBench b;
     RawPeer first = b.join();
     b.publish({0, 1}, message("t", "first"));
     CHECK(eventually([&] { return first.read() == publisher_hello() + message("t", "first"); }));

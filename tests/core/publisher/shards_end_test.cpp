@@ -1,3 +1,4 @@
+#include "core/publisher/publisher_setups.hpp"
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
@@ -15,19 +16,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string large(4 * 1024 * 1024, 'x');
+const std::string four_megabytes(4 * 1024 * 1024, 'x');
 
-struct Crowd : PublisherHarness {
-    explicit Crowd(std::size_t io_threads, Transport transport = Transport::tcp)
+struct SlowCrowd : PublisherHarness {
+    explicit SlowCrowd(std::size_t io_threads, Transport transport = Transport::tcp)
         : PublisherHarness(on_threads(io_threads), transport) {
         for (int number = 0; number < 5; ++number) {
             peers.push_back(subscriber({""}, 4'096));
         }
-    }
-    static PublisherOptions on_threads(std::size_t io_threads) {
-        PublisherOptions options;
-        options.io_threads = io_threads;
-        return options;
     }
     /// Whether everybody meets the end of the stream.
     bool all_end() {
@@ -46,14 +42,15 @@ struct Crowd : PublisherHarness {
 
 TEST_CASE("closing lets the subscribers of all threads take what is pending", "[core][publisher][shards][close]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
-    Crowd h(3, transport);
-    h.publisher->send("large", large);
+    SlowCrowd h(3, transport);
+    h.publisher->send("large", four_megabytes);
     h.commit("last", "not yet flushed");
     int done = 0;
     h.publisher->close(60s, [&] { ++done; });
     CHECK(h.all_end());
     for (RawPeer& peer : h.peers) {
-        const std::string all = publisher_hello() + message("large", large) + message("last", "not yet flushed");
+        const std::string all =
+            publisher_hello() + message("large", four_megabytes) + message("last", "not yet flushed");
         CHECK((peer.received() == all));
         CHECK(done == 0);
         peer.close();
@@ -66,8 +63,8 @@ TEST_CASE("closing lets the subscribers of all threads take what is pending", "[
 
 TEST_CASE("what is not read within the grace is cut on all threads, and a second close shortens it",
           "[core][publisher][shards][close]") {
-    Crowd h(3);
-    h.publisher->send("large", large);
+    SlowCrowd h(3);
+    h.publisher->send("large", four_megabytes);
     int done = 0;
     h.publisher->close(60s, [&] { ++done; });
     h.turn();
@@ -81,7 +78,7 @@ TEST_CASE("what is not read within the grace is cut on all threads, and a second
 
 TEST_CASE("closing without subscribers is done soon, and the one who hears may destroy the publisher",
           "[core][publisher][shards][close]") {
-    PublisherHarness h(Crowd::on_threads(4));
+    PublisherHarness h(on_threads(4));
     bool done = false;
     h.publisher->close(60s, [&] {
         h.publisher.reset();
@@ -92,7 +89,7 @@ TEST_CASE("closing without subscribers is done soon, and the one who hears may d
 
 TEST_CASE("a connection that comes while the publisher closes is ended", "[core][publisher][shards][close]") {
     for (int round = 0; round < 20; ++round) {
-        PublisherHarness h(Crowd::on_threads(2));
+        PublisherHarness h(on_threads(2));
         RawPeer first = h.connect();
         RawPeer second = h.connect();
         if (round % 2 == 0) {
@@ -110,7 +107,7 @@ TEST_CASE("a publisher on several threads may be destroyed at any moment", "[cor
     for (unsigned seed = 0; seed < 60; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
-        PublisherHarness h(Crowd::on_threads(2 + random() % 3), seed % 2 == 0 ? Transport::tcp : Transport::ipc);
+        PublisherHarness h(on_threads(2 + random() % 3), seed % 2 == 0 ? Transport::tcp : Transport::ipc);
         std::vector<RawPeer> peers;
         const auto steps = random() % 60;
         for (std::uint_fast32_t step = 0; step < steps; ++step) {
@@ -120,7 +117,7 @@ TEST_CASE("a publisher on several threads may be destroyed at any moment", "[cor
                     peers.back().send(greeting() + ready("SUB") + subscribe("t"));
                     break;
                 case 1: h.turn(); break;
-                case 2: h.publisher->send("t", large.substr(0, random() % 100'000)); break;
+                case 2: h.publisher->send("t", four_megabytes.substr(0, random() % 100'000)); break;
                 case 3: h.commit("t", "x"); break;
                 case 4: h.publisher->flush(); break;
                 default:
@@ -135,13 +132,13 @@ TEST_CASE("a publisher on several threads may be destroyed at any moment", "[cor
 }
 
 TEST_CASE("sessions that are lost with the publisher end for their peers", "[core][publisher][shards]") {
-    Crowd h(4);
+    SlowCrowd h(4);
     h.publisher.reset();
     CHECK(h.all_end());
 }
 
 TEST_CASE("a subscriber on any thread can be closed by its number", "[core][publisher][shards][close]") {
-    Crowd h(3);
+    SlowCrowd h(3);
     for (const PeerStatus& peer : h.publisher->subscribers()) {
         CHECK(h.publisher->close_peer(peer.id));
     }

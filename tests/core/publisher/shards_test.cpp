@@ -1,4 +1,5 @@
 #include "shards/shards.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "core/subscriber.hpp"
 #include "peer_table.hpp"
 #include "support/catch.hpp"
@@ -20,14 +21,9 @@
 using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
+using Kind = MonitorEventKind;
 
 namespace {
-
-PublisherOptions on_threads(std::size_t io_threads) {
-    PublisherOptions options;
-    options.io_threads = io_threads;
-    return options;
-}
 
 /// Threads of this process with names that begin so.
 std::size_t threads_named(std::string_view begin) {
@@ -173,7 +169,7 @@ TEST_CASE("readers of different topics on one thread get their own, in order", "
 TEST_CASE("the monitor hears of all threads on the reactor's own, each connection in order",
           "[core][publisher][shards]") {
     PublisherHarness h(on_threads(4));
-    std::vector<std::pair<std::uint64_t, MonitorEventKind>> told;
+    std::vector<std::pair<std::uint64_t, Kind>> told;
     const std::thread::id home = std::this_thread::get_id();
     bool is_home = true;
     h.publisher->set_monitor([&](const MonitorEvent& event) {
@@ -189,20 +185,19 @@ TEST_CASE("the monitor hears of all threads on the reactor's own, each connectio
             peers.back().send(greeting() + ready("SUB") + subscribe("a") + cancel("a"));
         }
         const auto is_unsubscribed = [](const auto& entry) {
-            return entry.second == MonitorEventKind::unsubscribed;
+            return entry.second == Kind::unsubscribed;
         };
         CHECK(h.turn_until([&] { return std::count_if(told.begin(), told.end(), is_unsubscribed) == 8; }));
     }
     CHECK(h.turn_until([&] { return told.size() == 8 * 5; }));
     CHECK(is_home);
     for (std::uint64_t id = 1; id <= 8; ++id) {
-        std::vector<MonitorEventKind> kinds;
+        std::vector<Kind> kinds;
         for (const auto& [peer_id, kind] : told) {
             if (peer_id == id) {
                 kinds.push_back(kind);
             }
         }
-        using Kind = MonitorEventKind;
         CHECK(kinds == std::vector<Kind>{Kind::accepted, Kind::handshake_done, Kind::subscribed, Kind::unsubscribed,
                                          Kind::disconnected});
     }
@@ -213,7 +208,7 @@ TEST_CASE("what a monitor throws leaves the reactor, and the publisher goes on",
     PublisherHarness h(on_threads(2));
     bool has_thrown = false;
     h.publisher->set_monitor([&](const MonitorEvent& event) {
-        if (event.kind == MonitorEventKind::subscribed && !std::exchange(has_thrown, true)) {
+        if (event.kind == Kind::subscribed && !std::exchange(has_thrown, true)) {
             throw std::runtime_error("of the monitor");
         }
     });
@@ -260,9 +255,8 @@ TEST_CASE("the oldest handshake gives way to a newcomer, on whichever thread it 
     std::vector<RawPeer> silent;
     for (std::size_t number = 0; number < 12; ++number) {
         silent.push_back(h.connect());
-        CHECK(h.turn_until([&] { return h.count(MonitorEventKind::accepted) == number + 1; }));
-        CHECK(
-            h.turn_until([&] { return h.count(MonitorEventKind::handshake_failed) == (number < 5 ? 0 : number - 4); }));
+        CHECK(h.turn_until([&] { return h.count(Kind::accepted) == number + 1; }));
+        CHECK(h.turn_until([&] { return h.count(Kind::handshake_failed) == (number < 5 ? 0 : number - 4); }));
     }
     for (std::size_t number = 0; number < 12; ++number) {
         CHECK((number < 7) == (h.turn_until([&] {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/publisher.hpp"
+#include "core/publisher/publisher_setups.hpp"
 #include "core/subscriber.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
@@ -97,15 +98,8 @@ inline void take_messages(std::string_view& wire, std::vector<Seen>& out) {
 /// Threads: one, the test's. Limits: none. Failure: none of its own.
 class SlowBench {
   public:
-    explicit SlowBench(PublisherOptions options = small(), Transport transport = Transport::tcp)
+    explicit SlowBench(PublisherOptions options = small_backlog(), Transport transport = Transport::tcp)
         : h(with_hooks(std::move(options)), transport) {}
-
-    static PublisherOptions small() {
-        PublisherOptions options;
-        options.backlog_bytes_max = 64 * 1024;
-        options.segment_bytes = 4 * 1024;
-        return options;
-    }
 
     void deliver(SlowPolicy policy, std::chrono::milliseconds age = std::chrono::milliseconds(0)) {
         h.publisher->set_delivery(h.endpoint, {policy, 64 * 1024, age});

@@ -31,7 +31,7 @@ std::string numbered(std::size_t number, std::size_t bytes) {
 }
 
 /// What the index should be: the sets as such.
-struct Model {
+struct IndexModel {
     std::map<SubscriberKey, std::set<std::string>> sets;
 
     [[nodiscard]] std::vector<SubscriberKey> matched(std::string_view topic) const {
@@ -119,7 +119,7 @@ class Pair {
 
     std::mt19937 random_;
     SubscriptionIndex index_{wide};
-    Model model_;
+    IndexModel model_;
     std::size_t grow_share_ = 60;
 };
 

@@ -141,8 +141,8 @@ struct Model {
 };
 
 /// A backlog and its model, which are told the same.
-struct Pair {
-    Pair(unsigned seed, std::size_t runs_max)
+struct ModeledBacklog {
+    ModeledBacklog(unsigned seed, std::size_t runs_max)
         : random(seed),
           sealed(seed % 2 == 0),
           pool(seed % 3 == 0 ? 512 * 1024 : 4096),
@@ -247,7 +247,7 @@ TEST_CASE("whatever is published, claimed, sent, given up and begun again, a bac
           "[core][session][backlog]") {
     const unsigned seed = GENERATE(range(1U, 13U));
     CAPTURE(seed);
-    Pair pair(seed, std::array<std::size_t, 4>{1, 2, 8, 1000}[seed % 4]);
+    ModeledBacklog pair(seed, std::array<std::size_t, 4>{1, 2, 8, 1000}[seed % 4]);
     std::size_t steps_held = 0;
     for (int step = 0; step < 800; ++step) {
         pair.publish();

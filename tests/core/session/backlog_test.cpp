@@ -15,8 +15,8 @@ using telegate::test::message;
 namespace {
 
 /// A log of small segments and one reader of it.
-struct Line {
-    explicit Line(std::size_t segment_bytes = 64, std::size_t runs_max = 1000)
+struct BacklogLine {
+    explicit BacklogLine(std::size_t segment_bytes = 64, std::size_t runs_max = 1000)
         : pool(segment_bytes), log(pool), backlog(runs_max) {}
 
     Slice append(const std::string& wire) {
@@ -57,7 +57,7 @@ std::string numbered(int number, std::size_t payload_bytes = 4) {
 }  // namespace
 
 TEST_CASE("an empty backlog offers nothing and stands at a boundary", "[core][session][backlog]") {
-    const Line line;
+    const BacklogLine line;
     CHECK(line.backlog.empty());
     CHECK(line.backlog.at_boundary());
     CHECK(line.backlog.bytes_to_boundary() == 0);
@@ -65,7 +65,7 @@ TEST_CASE("an empty backlog offers nothing and stands at a boundary", "[core][se
 }
 
 TEST_CASE("messages are offered whole and in order, across segments", "[core][session][backlog]") {
-    Line line;
+    BacklogLine line;
     std::string expected;
     for (int number = 0; number < 50; ++number) {
         expected += numbered(number);
@@ -77,7 +77,7 @@ TEST_CASE("messages are offered whole and in order, across segments", "[core][se
 }
 
 TEST_CASE("neighbouring messages of a segment are one stretch", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     for (int number = 0; number < 20; ++number) {
         line.add(numbered(number));
     }
@@ -86,7 +86,7 @@ TEST_CASE("neighbouring messages of a segment are one stretch", "[core][session]
 }
 
 TEST_CASE("a message that the reader does not want splits the stretch", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     line.add(numbered(1));
     line.append(numbered(2));
     line.add(numbered(3));
@@ -95,7 +95,7 @@ TEST_CASE("a message that the reader does not want splits the stretch", "[core][
 }
 
 TEST_CASE("gather fills no more entries than it is given", "[core][session][backlog]") {
-    Line line(16);
+    BacklogLine line(16);
     for (int number = 0; number < 10; ++number) {
         line.add(numbered(number));
     }
@@ -105,7 +105,7 @@ TEST_CASE("gather fills no more entries than it is given", "[core][session][back
 }
 
 TEST_CASE("sent one byte at a time, each message completes with its last byte", "[core][session][backlog]") {
-    Line line;
+    BacklogLine line;
     const std::size_t size = numbered(0).size();
     for (int number = 0; number < 10; ++number) {
         line.add(numbered(number));
@@ -122,7 +122,7 @@ TEST_CASE("sent one byte at a time, each message completes with its last byte", 
 }
 
 TEST_CASE("long frames are stepped over like short ones", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     const std::string large = numbered(1, 300);
     line.add(large);
     line.add(numbered(2));
@@ -134,7 +134,7 @@ TEST_CASE("long frames are stepped over like short ones", "[core][session][backl
 }
 
 TEST_CASE("giving up before a position drops what begins there and keeps the rest", "[core][session][backlog]") {
-    Line line(numbered(0).size());  // one message a segment
+    BacklogLine line(numbered(0).size());  // one message a segment
     for (int number = 0; number < 4; ++number) {
         line.add(numbered(number));
     }
@@ -146,7 +146,7 @@ TEST_CASE("giving up before a position drops what begins there and keeps the res
 }
 
 TEST_CASE("a message that is partly sent is finished when it is given up", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     line.add(numbered(1));
     line.add(numbered(2));
     const std::size_t sent = GENERATE(range<std::size_t>(1, 9));
@@ -163,7 +163,7 @@ TEST_CASE("a message that is partly sent is finished when it is given up", "[cor
 }
 
 TEST_CASE("the rest of a message given up holds no segment", "[core][session][backlog]") {
-    Line line(64);
+    BacklogLine line(64);
     line.add(message("t", std::string(2000, 'x')));
     line.send(1);
     line.append(numbered(1));
@@ -175,7 +175,7 @@ TEST_CASE("the rest of a message given up holds no segment", "[core][session][ba
 
 TEST_CASE("what comes after a given-up rest follows it, and the rest survives another loss",
           "[core][session][backlog]") {
-    Line line(numbered(0).size());
+    BacklogLine line(numbered(0).size());
     line.add(numbered(1));
     const std::string head = line.send(3);
     line.add(numbered(2));
@@ -189,7 +189,7 @@ TEST_CASE("what comes after a given-up rest follows it, and the rest survives an
 }
 
 TEST_CASE("giving up everything counts the message that is partly sent", "[core][session][backlog]") {
-    Line line(numbered(0).size());
+    BacklogLine line(numbered(0).size());
     line.add(numbered(1));
     line.add(numbered(2));
     line.send(3);
@@ -202,7 +202,7 @@ TEST_CASE("giving up everything counts the message that is partly sent", "[core]
 }
 
 TEST_CASE("beyond its runs a backlog gives up the oldest", "[core][session][backlog]") {
-    Line line(4096, 4);
+    BacklogLine line(4096, 4);
     std::uint64_t given_up = 0;
     for (int number = 0; number < 10; ++number) {
         given_up += line.add(numbered(number));
@@ -216,7 +216,7 @@ TEST_CASE("beyond its runs a backlog gives up the oldest", "[core][session][back
 TEST_CASE("a reader that falls behind never makes the log grow past its limit", "[core][session][backlog]") {
     constexpr std::size_t segment = 256;
     constexpr std::size_t limit = 10 * segment;
-    Line line(segment);
+    BacklogLine line(segment);
     std::size_t memory_max = 0;
     std::uint64_t lost = 0;
     std::uint64_t opened = 0;
@@ -239,7 +239,7 @@ TEST_CASE("whatever is sent and given up, only whole messages come out, each at 
     const unsigned seed = GENERATE(range(1U, 20U));
     CAPTURE(seed);
     std::mt19937 random(seed);
-    Line line(128, 8);
+    BacklogLine line(128, 8);
     std::string stream;
     std::uint64_t given_up = 0;
     constexpr int messages = 2'000;
@@ -273,7 +273,7 @@ TEST_CASE("whatever is sent and given up, only whole messages come out, each at 
 }
 
 TEST_CASE("what lies in a segment says so, and a rest that was copied does not", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     line.add(numbered(1));
     std::array<StreamPart, 4> parts;
     REQUIRE(line.backlog.gather(parts) == 1);
@@ -285,7 +285,7 @@ TEST_CASE("what lies in a segment says so, and a rest that was copied does not",
 }
 
 TEST_CASE("claimed messages survive being given up, also over several segments", "[core][session][backlog]") {
-    Line line(2 * numbered(0).size());
+    BacklogLine line(2 * numbered(0).size());
     std::string all;
     for (int number = 0; number < 7; ++number) {
         line.add(numbered(number));
@@ -305,7 +305,7 @@ TEST_CASE("claimed messages survive being given up, also over several segments",
 }
 
 TEST_CASE("claimed messages that are sent need no claim any more", "[core][session][backlog]") {
-    Line line(numbered(0).size());
+    BacklogLine line(numbered(0).size());
     line.add(numbered(1));
     line.add(numbered(2));
     line.backlog.claim(numbered(0).size());
@@ -315,7 +315,7 @@ TEST_CASE("claimed messages that are sent need no claim any more", "[core][sessi
 }
 
 TEST_CASE("after a restart a message that was partly sent is offered from its start", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     line.add(numbered(1));
     line.add(numbered(2));
     line.send(numbered(1).size() + 3);
@@ -326,7 +326,7 @@ TEST_CASE("after a restart a message that was partly sent is offered from its st
 }
 
 TEST_CASE("after a restart a message whose start is gone is given up", "[core][session][backlog]") {
-    Line line(4096);
+    BacklogLine line(4096);
     line.add(numbered(1));
     line.send(3);
     line.backlog.give_up_before(line.log.end());
@@ -340,7 +340,7 @@ TEST_CASE("after a restart a message whose start is gone is given up", "[core][s
 TEST_CASE("of a large message that is partly sent the segment is held, and only while it is needed",
           "[core][session][backlog]") {
     const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
-    Line line;
+    BacklogLine line;
     line.add(large);
     line.add(numbered(2));
     std::string stream = line.send(100);
@@ -364,7 +364,7 @@ TEST_CASE("of a large message that is partly sent the segment is held, and only 
 
 TEST_CASE("whatever ends a backlog that holds a segment, the hold ends at once", "[core][session][backlog]") {
     const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
-    Line line;
+    BacklogLine line;
     line.add(large);
     line.send(100);
     CHECK(line.backlog.give_up_before(line.log.end()) == 0);
@@ -384,7 +384,7 @@ TEST_CASE("whatever ends a backlog that holds a segment, the hold ends at once",
 
 TEST_CASE("a run that is held is one more than a backlog has otherwise", "[core][session][backlog]") {
     const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
-    Line line(64, 1);
+    BacklogLine line(64, 1);
     line.add(large);
     line.send(100);
     CHECK(line.add(numbered(2)) == 0);

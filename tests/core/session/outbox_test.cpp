@@ -15,7 +15,7 @@ using telegate::test::offered;
 
 namespace {
 
-constexpr std::size_t segment_bytes = 64 * 1024;
+constexpr std::size_t outbox_segment_bytes = 64 * 1024;
 
 void append(Outbox& outbox, const std::vector<std::string>& texts) {
     std::vector<Bytes> frames;
@@ -32,7 +32,7 @@ bool adds_up(const Outbox& outbox) {
 }  // namespace
 
 TEST_CASE("frames are written with their headers", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     const auto bytes =
         GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{255}, std::size_t{256}, std::size_t{70'000});
@@ -46,7 +46,7 @@ TEST_CASE("frames are written with their headers", "[core][session][outbox]") {
 }
 
 TEST_CASE("a finished frame is added as it is", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     const std::string wire = test::subscribe("topic");
     outbox.append_wire(as_bytes(wire));
@@ -55,7 +55,7 @@ TEST_CASE("a finished frame is added as it is", "[core][session][outbox]") {
 }
 
 TEST_CASE("an outbox that has sent everything holds no segment", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {"hello"});
     CHECK(outbox.consume(7) == 1);
@@ -67,7 +67,7 @@ TEST_CASE("an outbox that has sent everything holds no segment", "[core][session
 }
 
 TEST_CASE("an outbox has room up to its limit, and an empty one for any message", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     CHECK(outbox.has_room(1'000'000, 100));
     append(outbox, {std::string(48, 'x')});  // 50 bytes on the wire
@@ -81,7 +81,7 @@ TEST_CASE("an outbox has room up to its limit, and an empty one for any message"
 }
 
 TEST_CASE("what is lost with a connection is counted, and what is kept starts anew", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {"one"});
     append(outbox, {"two"});
@@ -98,7 +98,7 @@ TEST_CASE("what is lost with a connection is counted, and what is kept starts an
 }
 
 TEST_CASE("a message that is cut again and again is given up, and the one behind it comes", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {std::string(1000, 'x')});
     append(outbox, {"behind"});
@@ -121,7 +121,7 @@ TEST_CASE("a message that is cut again and again is given up, and the one behind
 }
 
 TEST_CASE("connections that are lost between messages cost none", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {"small"});
     append(outbox, {"behind"});
@@ -134,7 +134,7 @@ TEST_CASE("connections that are lost between messages cost none", "[core][sessio
 }
 
 TEST_CASE("cuts are counted for one message, not for the next", "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     const std::string wire = frame(0, "message");
     for (unsigned number = 0; number < 5; ++number) {
@@ -161,7 +161,7 @@ TEST_CASE("cuts are counted for one message, not for the next", "[core][session]
 
 TEST_CASE("a rest whose start is gone is given up, and does not count against the next message",
           "[core][session][outbox]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {"rest"});
     outbox.consume(1);

@@ -280,7 +280,7 @@ TEST_CASE("a message of many frames that trickles in costs time in proportion", 
 namespace {
 
 /// One direction of a CURVE connection.
-struct SealedLine {
+struct SealedReceiverLine {
     std::unique_ptr<zmtp::CurveCipher> sealing = std::make_unique<zmtp::CurveCipher>(CurveKey{}, false, 1, 1);
     std::unique_ptr<zmtp::CurveCipher> opening = std::make_unique<zmtp::CurveCipher>(CurveKey{}, true, 1, 1);
 
@@ -301,7 +301,7 @@ struct SealedLine {
 }  // namespace
 
 TEST_CASE("sealed frames are opened once each, and what is inside decides", "[core][session][receiver]") {
-    const SealedLine line;
+    const SealedReceiverLine line;
     std::string wire;
     for (const auto& [flags, body] : {std::pair(0U, "one"), {1U, "a"}, {4U, "\4PING12"}, {1U, ""}}) {
         wire += line.seal(flags, body);
@@ -316,7 +316,7 @@ TEST_CASE("sealed frames are opened once each, and what is inside decides", "[co
 }
 
 TEST_CASE("a sealed frame that is changed, repeated or bare is a violation", "[core][session][receiver]") {
-    const SealedLine line;
+    const SealedReceiverLine line;
     const std::string first = line.seal(0, "one");
     std::string changed = line.seal(0, "two");
     changed.back() = static_cast<char>(changed.back() ^ 1);
@@ -327,7 +327,7 @@ TEST_CASE("a sealed frame that is changed, repeated or bare is a violation", "[c
 }
 
 TEST_CASE("a sealed frame may not have MORE outside, nor a command be too large inside", "[core][session][receiver]") {
-    const SealedLine line;
+    const SealedReceiverLine line;
     std::string more = line.seal(0, "one");
     more[0] = static_cast<char>(more[0] | 1);
     CHECK(line.receive(more, 10'000).fault == "sealed frame with MORE");
@@ -336,7 +336,7 @@ TEST_CASE("a sealed frame may not have MORE outside, nor a command be too large 
 }
 
 TEST_CASE("a sealed frame over the limit is refused, whatever it is outside", "[core][session][receiver]") {
-    const SealedLine line;
+    const SealedReceiverLine line;
     const auto flags = GENERATE(2U, 6U);
     CHECK(line.receive(big_endian(flags, 1) + big_endian(64 * 1024, 8), 10'000).fault == "message over the size limit");
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t any_budget = 1 << 30;
 
 /// A sender with a stream that a test scripts.
-struct Line {
+struct SenderLine {
     SegmentPool pool{4096};
     Outbox outbox{pool};
     Sender sender{outbox};
@@ -39,11 +39,11 @@ struct Line {
 };
 
 /// The same with a cipher, and the far end's.
-struct SealedLine : Line {
+struct SealedSenderLine : SenderLine {
     zmtp::CurveCipher sealing{CurveKey{}, false, 1, 1};
     zmtp::CurveCipher opening{CurveKey{}, true, 1, 1};
 
-    SealedLine() { sender.begin_messages(&sealing); }
+    SealedSenderLine() { sender.begin_messages(&sealing); }
     test::Transcript open() {
         Receiver receiver(1 << 30, 1000);
         receiver.set_cipher(&opening);
@@ -54,7 +54,7 @@ struct SealedLine : Line {
 }  // namespace
 
 TEST_CASE("before the handshake is done only its bytes go out", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     line.append("t", "waits");
     line.sender.add_raw(as_bytes("greeting"));
     CHECK(line.write() == Sender::Status::done);
@@ -67,7 +67,7 @@ TEST_CASE("before the handshake is done only its bytes go out", "[core][session]
 }
 
 TEST_CASE("a command goes out before the next message, never inside one", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     line.sender.begin_messages(nullptr);
     line.append("t", "one");
     line.append("t", "two");
@@ -87,7 +87,7 @@ TEST_CASE("a command goes out before the next message, never inside one", "[core
 }
 
 TEST_CASE("written a byte at a time, each message counts with its last byte", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     line.sender.begin_messages(nullptr);
     line.wire->write_bytes_max = 1;
     for (int number = 0; number < 10; ++number) {
@@ -102,7 +102,7 @@ TEST_CASE("written a byte at a time, each message counts with its last byte", "[
 }
 
 TEST_CASE("a turn's budget ends the writing", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     line.sender.begin_messages(nullptr);
     for (int count = 0; count < 1000; ++count) {
         line.append("t", std::string(4000, 'x'));
@@ -114,7 +114,7 @@ TEST_CASE("a turn's budget ends the writing", "[core][session][sender]") {
 }
 
 TEST_CASE("commands that are not read stay within their limit", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     line.sender.begin_messages(nullptr);
     line.wire->room = 0;
     const std::string pong = command("PONG", "0123456789abcdef");
@@ -131,7 +131,7 @@ TEST_CASE("commands that are not read stay within their limit", "[core][session]
 }
 
 TEST_CASE("the stream's error is passed on, and an end is a broken pipe", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     line.sender.begin_messages(nullptr);
     line.append("t", "one");
     line.wire->fail_at = 1;
@@ -142,7 +142,7 @@ TEST_CASE("the stream's error is passed on, and an end is a broken pipe", "[core
 }
 
 TEST_CASE("sealed messages and commands arrive as they are", "[core][session][sender]") {
-    SealedLine line;
+    SealedSenderLine line;
     line.append("a", "one");
     CHECK(line.sender.add_control(as_bytes(command("PING", "12"))));
     line.append("", std::string(200'000, 'x'));
@@ -160,7 +160,7 @@ TEST_CASE("sealed messages and commands arrive as they are", "[core][session][se
 }
 
 TEST_CASE("a sealed message counts as sent only with the last of its sealed bytes", "[core][session][sender]") {
-    SealedLine line;
+    SealedSenderLine line;
     for (int number = 0; number < 5; ++number) {
         line.append("t", std::to_string(number));
     }
@@ -174,7 +174,7 @@ TEST_CASE("a sealed message counts as sent only with the last of its sealed byte
 }
 
 TEST_CASE("what was sealed is finished when the backlog gives up, and the rest is counted", "[core][session][sender]") {
-    SealedLine line;
+    SealedSenderLine line;
     SegmentPool pool(256);
     SegmentLog log(pool);
     const auto add = [&](int number) {
@@ -206,7 +206,7 @@ TEST_CASE("what was sealed is finished when the backlog gives up, and the rest i
 
 TEST_CASE("a large sealed message behind a small one counts as sent, also when its run is given up",
           "[core][session][sender]") {
-    SealedLine line;
+    SealedSenderLine line;
     SegmentPool pool(1024 * 1024);
     SegmentLog log(pool);
     const std::string large(200'000, 'x');
@@ -236,7 +236,7 @@ TEST_CASE("whatever is written, given up and added, sealed messages arrive whole
     SegmentPool pool(1024);
     SegmentLog log(pool);
     const bool sealed = seed % 2 == 0;
-    SealedLine line;
+    SealedSenderLine line;
     if (!sealed) {
         line.sender.begin_messages(nullptr);
     }
@@ -275,7 +275,7 @@ TEST_CASE("whatever is written, given up and added, sealed messages arrive whole
 }
 
 TEST_CASE("a sender knows whether a message is partly written", "[core][session][sender]") {
-    Line line;
+    SenderLine line;
     CHECK_FALSE(line.sender.is_within_message());
     line.sender.add_raw(as_bytes("greeting"));
     line.wire->room = 4;
@@ -297,7 +297,7 @@ TEST_CASE("a sender knows whether a message is partly written", "[core][session]
 }
 
 TEST_CASE("a message that is sealed is partly written with the first of its sealed bytes", "[core][session][sender]") {
-    SealedLine line;
+    SealedSenderLine line;
     REQUIRE(line.sender.add_control(as_bytes(test::ping("x"))));
     line.append("t", "first");
     line.append("t", "second");

@@ -100,8 +100,8 @@ TEST_CASE("a whole life with a failure at any operation ends once, and the count
 namespace {
 
 /// Two sessions that talk to each other over two scripted streams.
-struct Pair {
-    explicit Pair(SocketOptions server_options = {}, SocketOptions client_options = {})
+struct SessionPair {
+    explicit SessionPair(SocketOptions server_options = {}, SocketOptions client_options = {})
         : server(zmtp::SocketType::router, std::move(server_options)),
           client(zmtp::SocketType::dealer, std::move(client_options)) {
         server.make().start();
@@ -134,7 +134,7 @@ std::string expected(int messages) {
     return text;
 }
 
-void exchange(Pair& pair, unsigned seed) {
+void exchange(SessionPair& pair, unsigned seed) {
     constexpr int messages = 300;
     std::mt19937 random(seed);
     for (SessionHarness* end : {&pair.server, &pair.client}) {
@@ -171,7 +171,7 @@ void exchange(Pair& pair, unsigned seed) {
 TEST_CASE("two sessions exchange messages, however the stream cuts them", "[core][session][faults]") {
     const unsigned seed = GENERATE(range(1U, 10U));
     CAPTURE(seed);
-    Pair pair;
+    SessionPair pair;
     pair.turn();
     REQUIRE(pair.server.opened + pair.client.opened == 2);
     exchange(pair, seed);
@@ -186,7 +186,7 @@ TEST_CASE("two sessions exchange sealed messages, however the stream cuts them",
     server_options.security = CurveServer{server_keys, nullptr};
     SocketOptions client_options;
     client_options.security = CurveClient{client_keys, server_keys.public_key};
-    Pair pair(server_options, client_options);
+    SessionPair pair(server_options, client_options);
     pair.turn();
     REQUIRE(pair.server.opened + pair.client.opened == 2);
     const PeerStatus status = pair.server.session->status();

@@ -19,7 +19,7 @@ using telegate::test::offered;
 
 namespace {
 
-constexpr std::size_t segment_bytes = 256;
+constexpr std::size_t tail_segment_bytes = 256;
 
 void write(std::byte* out, const std::string& wire) {
     std::memcpy(out, wire.data(), wire.size());
@@ -48,7 +48,7 @@ struct Shared {
         tail.add(wire.size());
     }
 
-    SegmentPool pool{segment_bytes};
+    SegmentPool pool{tail_segment_bytes};
     Tail tail;
     SegmentLog log;
     std::vector<std::unique_ptr<Outbox>> owned;
@@ -69,7 +69,7 @@ class Twins {
             tailed_.add(wire);
         } else {
             tailed_.give(wire, of(tailed_));
-            tailed_.tail.open(tailed_.log, given_ = of(tailed_), below(2 * segment_bytes));
+            tailed_.tail.open(tailed_.log, given_ = of(tailed_), below(2 * tail_segment_bytes));
             is_same_ = true;
         }
         plain_.give(wire, of(plain_));
@@ -87,7 +87,7 @@ class Twins {
         change([&](Outbox& outbox) { outbox.consume(outbox.backlog().bytes() * share / 3); });
     }
     void give_up_some() {
-        const std::size_t ahead = below(3 * segment_bytes);
+        const std::size_t ahead = below(3 * tail_segment_bytes);
         tailed_.tail.settle();
         const std::uint64_t end = plain_.log.end();
         CHECK(tailed_.log.end() == end);
@@ -164,11 +164,11 @@ TEST_CASE("a tail takes as much as it is told, and no more than its segment hold
     shared.give(std::string(56, 'x'), shared.all);
     const auto bytes_max = GENERATE(std::size_t{0}, std::size_t{10}, std::size_t{200}, std::size_t{1'000});
     shared.tail.open(shared.log, shared.all, bytes_max);
-    const std::size_t room = std::min<std::size_t>(bytes_max, segment_bytes - 56);
+    const std::size_t room = std::min<std::size_t>(bytes_max, tail_segment_bytes - 56);
     CHECK(shared.tail.has_room(room));
     CHECK_FALSE(shared.tail.has_room(room + 1));
-    CHECK(shared.tail.fits(segment_bytes - 56));
-    CHECK_FALSE(shared.tail.fits(segment_bytes - 55));
+    CHECK(shared.tail.fits(tail_segment_bytes - 56));
+    CHECK_FALSE(shared.tail.fits(tail_segment_bytes - 55));
 }
 
 TEST_CASE("a tail that was given more than it is told has no room", "[core][session][tail]") {
@@ -184,7 +184,7 @@ TEST_CASE("a tail that was given more than it is told has no room", "[core][sess
 TEST_CASE("whoever looks at an outbox sees what is in the tail", "[core][session][tail]") {
     Shared shared(3);
     shared.give(frame(0, "first"), shared.all);
-    shared.tail.open(shared.log, shared.all, segment_bytes);
+    shared.tail.open(shared.log, shared.all, tail_segment_bytes);
     shared.add(frame(0, "second"));
     shared.add(frame(0, "third"));
     CHECK(shared.tail.messages() == 2);
@@ -212,7 +212,7 @@ TEST_CASE("whoever looks at an outbox sees what is in the tail", "[core][session
 TEST_CASE("what changes an outbox comes after what is in the tail", "[core][session][tail]") {
     Shared shared(2);
     shared.give(frame(0, "first"), shared.all);
-    shared.tail.open(shared.log, shared.all, segment_bytes);
+    shared.tail.open(shared.log, shared.all, tail_segment_bytes);
     shared.add(frame(0, "second"));
     Outbox& outbox = *shared.all[0];
     SECTION("sending") {
@@ -233,7 +233,7 @@ TEST_CASE("what changes an outbox comes after what is in the tail", "[core][sess
 }
 
 TEST_CASE("an outbox goes on in a tail of its own", "[core][session][tail]") {
-    SegmentPool pool(segment_bytes);
+    SegmentPool pool(tail_segment_bytes);
     Outbox outbox(pool);
     const std::array<Bytes, 1> one = {as_bytes("one")};
     CHECK_FALSE(outbox.append_to_tail(one));

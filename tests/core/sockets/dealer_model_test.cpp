@@ -13,15 +13,7 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::size_t backlog_bytes = 24 * 1024;
-constexpr std::size_t peers_max = 5;
-
-SocketOptions small(std::string identity) {
-    SocketOptions options = impatient(std::move(identity));
-    options.backlog_bytes_max = backlog_bytes;
-    options.segment_bytes = 2 * 1024;
-    return options;
-}
+constexpr std::size_t dealer_peers_max = 5;
 
 std::size_t size_from(std::mt19937& random) {
     switch (random() % 20) {
@@ -44,7 +36,7 @@ Frames message_of(std::size_t number) {
 }
 
 /// A router with a loop of its own, one of those that a dealer sends to.
-struct Peer {
+struct RouterPeer {
     Reactor reactor;
     std::unique_ptr<Router> socket;
     std::string name;
@@ -55,7 +47,7 @@ struct Peer {
     std::vector<std::size_t> numbers;
 
     void start() {
-        socket = std::make_unique<Router>(reactor, small(name));
+        socket = std::make_unique<Router>(reactor, with_small_backlog(impatient(name)));
         if (is_called) {
             socket->bind(endpoint);
         } else {
@@ -78,9 +70,9 @@ struct Peer {
 };
 
 /// A dealer, and what those it sends to have got from it.
-class Model {
+class DealerModel {
   public:
-    explicit Model(std::uint32_t seed) : random_(seed), loses_nothing_(seed % 3 == 0) {
+    explicit DealerModel(std::uint32_t seed) : random_(seed), loses_nothing_(seed % 3 == 0) {
         for (const Transport transport : {Transport::tcp, Transport::ipc, Transport::inproc}) {
             endpoints_.push_back(dealer_.bind(fresh_endpoint(transport, scratch_.path())));
         }
@@ -108,14 +100,14 @@ class Model {
             come();
         }
         CHECK(turn_until([&] {
-            for (Peer& peer : peers_) {
+            for (RouterPeer& peer : peers_) {
                 peer.take();
             }
             return dealer_.totals().pending == 0 && !is_blocked_ && has_got_what_was_sent();
         }));
         check();
         std::vector<std::size_t> all = numbers_of_gone_;
-        for (const Peer& peer : peers_) {
+        for (const RouterPeer& peer : peers_) {
             all.insert(all.end(), peer.numbers.begin(), peer.numbers.end());
         }
         std::sort(all.begin(), all.end());
@@ -137,7 +129,7 @@ class Model {
         return eventually([&] {
             for (int times = 0; times < 10; ++times) {
                 turn_dealer();
-                for (Peer& peer : peers_) {
+                for (RouterPeer& peer : peers_) {
                     peer.reactor.poll();
                 }
                 if (condition()) {
@@ -156,16 +148,16 @@ class Model {
         const auto all = dealer_.peers();
         return std::all_of(all.begin(), all.end(), [&](const PeerStatus& status) {
             const auto peer = std::find_if(peers_.begin(), peers_.end(),
-                                           [&](const Peer& one) { return one.name == status.identity; });
+                                           [&](const RouterPeer& one) { return one.name == status.identity; });
             return peer == peers_.end() || peer->has_lost || peer->numbers.size() == status.sent;
         });
     }
 
     void come() {
-        if (peers_.size() == peers_max) {
+        if (peers_.size() == dealer_peers_max) {
             return;
         }
-        Peer& peer = peers_.emplace_back();
+        RouterPeer& peer = peers_.emplace_back();
         peer.name = "peer" + std::to_string(names_++);
         peer.is_called = below(2) == 0;
         if (peer.is_called) {
@@ -178,7 +170,7 @@ class Model {
         peer.start();
         REQUIRE(turn_until([&] { return is_there(peer.name); }));
     }
-    [[nodiscard]] std::list<Peer>::iterator any_peer() {
+    [[nodiscard]] std::list<RouterPeer>::iterator any_peer() {
         return std::next(peers_.begin(), static_cast<std::ptrdiff_t>(below(peers_.size())));
     }
     void leave() {
@@ -215,13 +207,13 @@ class Model {
         REQUIRE(turn_until([&] { return is_there(peer->name) && peer->socket->peers().size() == 1; }));
     }
     void stall() {
-        for (Peer& peer : peers_) {
+        for (RouterPeer& peer : peers_) {
             peer.is_stalled = below(3) > 0;
         }
     }
     void read() {
         turn_dealer();
-        for (Peer& peer : peers_) {
+        for (RouterPeer& peer : peers_) {
             peer.reactor.poll();
             if (!peer.is_stalled) {
                 peer.take();
@@ -262,9 +254,9 @@ class Model {
     const bool loses_nothing_;  // nobody leaves
     ScratchDir scratch_;
     Reactor dealer_reactor_;
-    Dealer dealer_{dealer_reactor_, small("dealer")};
+    Dealer dealer_{dealer_reactor_, with_small_backlog(impatient("dealer"))};
     std::vector<Endpoint> endpoints_;
-    std::list<Peer> peers_;
+    std::list<RouterPeer> peers_;
     std::vector<std::size_t> numbers_of_gone_;
     std::size_t names_ = 0;
     std::size_t sent_ = 0;
@@ -277,7 +269,7 @@ TEST_CASE("whatever a dealer and its peers do, each message comes to one of them
           "[core][sockets][model]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);
-    Model model(seed);
+    DealerModel model(seed);
     for (int step = 0; step < 600; ++step) {
         model.step();
     }

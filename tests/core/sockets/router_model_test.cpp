@@ -16,15 +16,7 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::size_t backlog_bytes = 24 * 1024;
-constexpr std::size_t peers_max = 6;
-
-SocketOptions small() {
-    SocketOptions options;
-    options.backlog_bytes_max = backlog_bytes;
-    options.segment_bytes = 2 * 1024;
-    return options;
-}
+constexpr std::size_t router_peers_max = 6;
 
 std::size_t wire_bytes(const Frames& frames) {
     std::size_t bytes = 0;
@@ -35,7 +27,7 @@ std::size_t wire_bytes(const Frames& frames) {
 }
 
 /// A dealer with a loop of its own, and what a router should give it, or did before its name was taken over.
-struct Peer {
+struct DealerPeer {
     Reactor reactor;
     std::unique_ptr<Dealer> socket;
     std::string name;
@@ -70,9 +62,9 @@ struct Heard {
 };
 
 /// A router, and beside it what each peer should get from it and tell it.
-class Model {
+class RouterModel {
   public:
-    explicit Model(std::uint32_t seed) : random_(seed) {
+    explicit RouterModel(std::uint32_t seed) : random_(seed) {
         for (const Transport transport : {Transport::tcp, Transport::ipc, Transport::inproc}) {
             endpoints_.push_back(router_.bind(fresh_endpoint(transport, scratch_.path())));
         }
@@ -109,7 +101,7 @@ class Model {
     void finish() {
         CHECK(turn_until([&] {
             hear_router();
-            for (Peer& peer : peers_) {
+            for (DealerPeer& peer : peers_) {
                 peer.take();
             }
             return router_.totals().pending == 0 && full_.empty() && is_all_received() && is_all_heard();
@@ -124,7 +116,7 @@ class Model {
         return eventually([&] {
             for (int times = 0; times < 10; ++times) {
                 reactor_.poll();
-                for (Peer& peer : peers_) {
+                for (DealerPeer& peer : peers_) {
                     peer.reactor.poll();
                 }
                 if (condition()) {
@@ -135,8 +127,9 @@ class Model {
         });
     }
     [[nodiscard]] bool is_all_received() const {
-        return std::all_of(peers_.begin(), peers_.end(),
-                           [](const Peer& peer) { return peer.is_replaced || peer.received == peer.messages.size(); });
+        return std::all_of(peers_.begin(), peers_.end(), [](const DealerPeer& peer) {
+            return peer.is_replaced || peer.received == peer.messages.size();
+        });
     }
     [[nodiscard]] bool is_all_heard() const {
         return std::all_of(heard_.begin(), heard_.end(),
@@ -148,9 +141,9 @@ class Model {
         std::string name = std::string(below(4) == 0 ? below(60) : below(12), 'n') + std::to_string(names_++);
         return name;
     }
-    [[nodiscard]] Peer* any_peer() {
-        std::vector<Peer*> all;
-        for (Peer& peer : peers_) {
+    [[nodiscard]] DealerPeer* any_peer() {
+        std::vector<DealerPeer*> all;
+        for (DealerPeer& peer : peers_) {
             if (!peer.is_replaced) {
                 all.push_back(&peer);
             }
@@ -159,24 +152,24 @@ class Model {
     }
     [[nodiscard]] std::size_t there() const {
         return static_cast<std::size_t>(
-            std::count_if(peers_.begin(), peers_.end(), [](const Peer& peer) { return !peer.is_replaced; }));
+            std::count_if(peers_.begin(), peers_.end(), [](const DealerPeer& peer) { return !peer.is_replaced; }));
     }
 
-    Peer& add(const std::string& name, bool is_alias) {
-        Peer& peer = peers_.emplace_back();
+    DealerPeer& add(const std::string& name, bool is_alias) {
+        DealerPeer& peer = peers_.emplace_back();
         peer.name = name;
-        SocketOptions options = small();
+        SocketOptions options = with_small_backlog({});
         options.identity = is_alias ? "" : name;
         options.reconnect_first = options.reconnect_max = std::chrono::minutes(1);  // who is replaced stays away
         peer.socket = std::make_unique<Dealer>(peer.reactor, options);
         return peer;
     }
     void come(const std::string& name) {
-        if (there() >= peers_max) {
+        if (there() >= router_peers_max) {
             return;
         }
         const bool is_alias = below(3) == 0;
-        Peer& peer = add(name, is_alias);
+        DealerPeer& peer = add(name, is_alias);
         if (is_alias) {
             peer.endpoint =
                 peer.socket->bind(fresh_endpoint(below(2) == 0 ? Transport::ipc : Transport::inproc, scratch_.path()));
@@ -190,14 +183,14 @@ class Model {
             connect(peer);
         }
     }
-    void connect(Peer& peer) {
+    void connect(DealerPeer& peer) {
         const std::size_t before = told_;
         peer.socket->connect(endpoints_[below(endpoints_.size())]);
         REQUIRE(turn_until([&] { return told_ > before && status_of(peer.name) != nullptr; }));
     }
     /// Somebody comes with the name of another who is still there.
     void take_over() {
-        Peer* const older = any_peer();
+        DealerPeer* const older = any_peer();
         if (older == nullptr || older->is_alias()) {
             return;
         }
@@ -211,14 +204,14 @@ class Model {
         ++heard.takeovers;
         REQUIRE(turn_until([&] { return older->socket->totals().pending == 0; }));
         const std::size_t before = opened_[older->name];  // a look at the counts would change what is tested
-        Peer& newer = add(older->name, false);
+        DealerPeer& newer = add(older->name, false);
         newer.socket->connect(endpoints_[below(endpoints_.size())]);
         REQUIRE(turn_until([&] { return opened_[newer.name] > before; }));
         older->is_replaced = true;
         full_.erase(older->name);
     }
     void leave() {
-        Peer* const leaving = any_peer();
+        DealerPeer* const leaving = any_peer();
         if (leaving == nullptr) {
             return;
         }
@@ -229,7 +222,7 @@ class Model {
             leaving->socket.reset();
         }
         heard_[name].may_be_lost = true;
-        peers_.remove_if([&](const Peer& peer) { return peer.name == name; });
+        peers_.remove_if([&](const DealerPeer& peer) { return peer.name == name; });
         REQUIRE(turn_until([&] {
             hear_router();
             return status_of(name) == nullptr;
@@ -238,13 +231,13 @@ class Model {
         CHECK(send_frames(router_, {"nobody"}, name) == SendStatus::unknown_peer);
     }
     void stall() {
-        for (Peer& peer : peers_) {
+        for (DealerPeer& peer : peers_) {
             peer.is_stalled = below(3) > 0;
         }
     }
     void read() {
         reactor_.poll();
-        for (Peer& peer : peers_) {
+        for (DealerPeer& peer : peers_) {
             peer.reactor.poll();
             if (!peer.is_stalled) {
                 peer.take();
@@ -253,13 +246,13 @@ class Model {
     }
 
     void send_some() {
-        if (Peer* const peer = any_peer()) {
+        if (DealerPeer* const peer = any_peer()) {
             for (std::size_t left = 1 + below(15); left > 0; --left) {
                 send(below(5) == 0 ? *any_peer() : *peer);
             }
         }
     }
-    void send(Peer& peer) {
+    void send(DealerPeer& peer) {
         Frames frames(below(4) == 0 ? 1 + below(11) : 1);
         for (std::string& text : frames) {
             text = std::to_string(sent_);
@@ -275,7 +268,7 @@ class Model {
         full_.insert(peer.name);
         if (const auto found = status_of(peer.name)) {
             CHECK(found->pending > 0);
-            CHECK(found->backlog_bytes + wire_bytes(frames) > backlog_bytes);
+            CHECK(found->backlog_bytes + wire_bytes(frames) > model_backlog_bytes);
         }
     }
     [[nodiscard]] SendStatus send_by_either(const std::string& name, const Frames& frames) {
@@ -302,7 +295,7 @@ class Model {
     }
     /// Also while it is in the middle of sending to one with nearly the same name.
     void check_unknown() {
-        if (Peer* const peer = any_peer()) {
+        if (DealerPeer* const peer = any_peer()) {
             send(*peer);
             send(*peer);
             for (const std::size_t at : {std::size_t{0}, peer->name.size() / 2, peer->name.size() - 1}) {
@@ -316,7 +309,7 @@ class Model {
     }
 
     void tell_router() {
-        if (Peer* const peer = any_peer()) {
+        if (DealerPeer* const peer = any_peer()) {
             for (std::size_t left = 1 + below(4); left > 0; --left) {
                 std::string text = std::to_string(told_to_router_++);
                 text.resize(text.size() + below(below(8) == 0 ? 4'000 : 20), '.');
@@ -344,7 +337,7 @@ class Model {
     void check() {
         for (const PeerStatus& status : router_.peers()) {
             CHECK(adds_up(status));
-            CHECK((status.backlog_bytes <= backlog_bytes || status.pending == 1));
+            CHECK((status.backlog_bytes <= model_backlog_bytes || status.pending == 1));
         }
         const SocketTotals totals = router_.totals();
         CHECK(totals.matched == sent_);
@@ -364,9 +357,9 @@ class Model {
     std::mt19937 random_;
     ScratchDir scratch_;
     Reactor reactor_;
-    Router router_{reactor_, small()};
+    Router router_{reactor_, with_small_backlog({})};
     std::vector<Endpoint> endpoints_;
-    std::list<Peer> peers_;
+    std::list<DealerPeer> peers_;
     std::map<std::string, Heard> heard_;
     std::set<std::string> full_;  // until on_writable
     std::map<std::string, std::size_t> opened_;
@@ -381,7 +374,7 @@ class Model {
 TEST_CASE("whatever a router and its peers do, each gets what it should, in order and once", "[core][sockets][model]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);
-    Model model(seed);
+    RouterModel model(seed);
     for (int step = 0; step < 1'000; ++step) {
         model.step();
     }

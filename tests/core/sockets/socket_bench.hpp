@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,15 @@ namespace telegate::test {
     options.identity = std::move(identity);
     options.reconnect_first = std::chrono::milliseconds(2);
     options.reconnect_max = std::chrono::milliseconds(10);
+    return options;
+}
+
+inline constexpr std::size_t model_backlog_bytes = 24 * 1024;
+
+/// As a model wants it, so that limits are met often.
+[[nodiscard]] inline SocketOptions with_small_backlog(SocketOptions options) {
+    options.backlog_bytes_max = model_backlog_bytes;
+    options.segment_bytes = 2 * 1024;
     return options;
 }
 

@@ -15,14 +15,6 @@ using namespace telegate::test;
 
 namespace {
 
-Endpoint tcp_at(const std::string& host, std::uint16_t port = 0) {
-    return {Transport::tcp, host, port, ""};
-}
-
-Endpoint ipc_at(const std::string& path) {
-    return {Transport::ipc, "", 0, path};
-}
-
 /// A socket as a service manager makes it: blocking, and inherited by children.
 int make_socket(const transport::SocketAddress& address, bool listens = true) {
     const int descriptor = ::socket(address.family(), SOCK_STREAM, 0);

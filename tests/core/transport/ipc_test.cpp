@@ -24,10 +24,6 @@ using namespace telegate::test;
 
 namespace {
 
-Endpoint ipc_at(const std::string& path) {
-    return {Transport::ipc, "", 0, path};
-}
-
 bool exists(const std::string& path) {
     return std::filesystem::exists(std::filesystem::symlink_status(path));
 }

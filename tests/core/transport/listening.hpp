@@ -4,6 +4,7 @@
 #include "support/eventually.hpp"
 #include "transport/transport.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -11,6 +12,14 @@
 #include <vector>
 
 namespace telegate::test {
+
+inline Endpoint tcp_at(const std::string& host, std::uint16_t port = 0) {
+    return {Transport::tcp, host, port, ""};
+}
+
+inline Endpoint ipc_at(const std::string& path) {
+    return {Transport::ipc, "", 0, path};
+}
 
 /// A listener and what came of it. Turned by the test.
 struct Listening {

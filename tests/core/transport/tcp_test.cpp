@@ -18,10 +18,6 @@ using namespace telegate::test;
 
 namespace {
 
-Endpoint tcp_at(const std::string& host, std::uint16_t port = 0) {
-    return {Transport::tcp, host, port, ""};
-}
-
 bool has_ipv6() {
     return listen_error(tcp_at("::1")) == 0;
 }

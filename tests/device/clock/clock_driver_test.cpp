@@ -2,17 +2,12 @@
 
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"
+#include "device/nanoseconds.hpp"
 #include "made_up_clock.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;
 using namespace telegate::test;
-
-namespace {
-
-constexpr std::int64_t second = 1'000'000'000;
-
-}  // namespace
 
 TEST_CASE("the clock tells its state, its errors and its offset", "[device][clock]") {
     MadeUpClock clock;
@@ -33,8 +28,8 @@ TEST_CASE("a step is a sample of its own, once, with how much it was", "[device]
     const auto watch = clock.watch();
     DriverBench bench(make_clock_driver(watch), "gateway");
     REQUIRE(bench.reads_ok());
-    clock.pass(second);
-    clock.step(-90 * second, true);
+    clock.pass(second_ns);
+    clock.step(-90 * second_ns, true);
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("clock.step").value.real == Approx(-90.0));
     CHECK(bench.sample_of("clock.steps").value.integer == 1);
@@ -42,9 +37,9 @@ TEST_CASE("a step is a sample of its own, once, with how much it was", "[device]
     CHECK(bench.samples_of("clock.step").empty());
     CHECK(bench.sample_of("clock.steps").value.integer == 1);
     // Two that somebody else's looks have seen are one sample of both.
-    clock.step(second, true);
+    clock.step(second_ns, true);
     watch->look();
-    clock.step(2 * second, true);
+    clock.step(2 * second_ns, true);
     watch->look();
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("clock.step").value.real == Approx(3.0));
@@ -54,7 +49,7 @@ TEST_CASE("a step is a sample of its own, once, with how much it was", "[device]
 TEST_CASE("steps before the driver was there are counted and not told again", "[device][clock]") {
     MadeUpClock clock;
     const auto watch = clock.watch();
-    clock.step(5 * second, true);
+    clock.step(5 * second_ns, true);
     watch->look();
     DriverBench bench(make_clock_driver(watch), "gateway");
     REQUIRE(bench.reads_ok());
@@ -97,7 +92,7 @@ TEST_CASE("samples carry that the clock was not kept right when they were taken"
     batch.begin(1, made_up.next.mono_ns);
     batch.add(channel, 1.0);
     made_up.next.sync = ClockSync::unsynchronised;
-    made_up.pass(2 * second);
+    made_up.pass(2 * second_ns);
     batch.begin(2, made_up.next.mono_ns);
     batch.add(channel, 2.0);
     batch.stamp(1, 1);  // when the device took it: the same clock

@@ -1,5 +1,6 @@
 #include "device/clock_watch.hpp"
 
+#include "device/nanoseconds.hpp"
 #include "made_up_clock.hpp"
 #include "support/catch.hpp"
 
@@ -8,13 +9,6 @@
 
 using namespace telegate;
 using namespace telegate::test;
-
-namespace {
-
-constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t millisecond = 1'000'000;
-
-}  // namespace
 
 TEST_CASE("the state of the clock is what the kernel says", "[device][clock]") {
     MadeUpClock clock;
@@ -33,10 +27,10 @@ TEST_CASE("the state of the clock is what the kernel says", "[device][clock]") {
 TEST_CASE("a clock that goes on, and one that is slewed, has no steps", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
-    clock.pass(10 * second);
+    clock.pass(10 * second_ns);
     watch.look();
-    clock.pass(10 * second);
-    clock.step(5 * millisecond, false);  // 500 ppm of 10 s, and 1 ms more
+    clock.pass(10 * second_ns);
+    clock.step(5 * millisecond_ns, false);  // 500 ppm of 10 s, and 1 ms more
     CHECK(watch.look().steps == 0);
     clock.step(999'000, false);
     CHECK(watch.look().steps == 0);
@@ -45,8 +39,8 @@ TEST_CASE("a clock that goes on, and one that is slewed, has no steps", "[device
 TEST_CASE("a step that the kernel does not tell of is seen from its size", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
-    const std::int64_t size = GENERATE(2 * millisecond, -2 * millisecond, 3'600 * second, -3'600 * second);
-    clock.pass(second);
+    const std::int64_t size = GENERATE(2 * millisecond_ns, -2 * millisecond_ns, 3'600 * second_ns, -3'600 * second_ns);
+    clock.pass(second_ns);
     clock.step(size, false);
     const ClockStatus status = watch.look();
     CHECK(status.steps == 1);
@@ -54,17 +48,17 @@ TEST_CASE("a step that the kernel does not tell of is seen from its size", "[dev
     CHECK(status.last_step->seconds == Approx(static_cast<double>(size) / 1e9));
     CHECK(status.last_step->time_utc_ns == clock.next.utc_ns);
     CHECK(status.offset_ns == clock.next.utc_ns - clock.next.mono_ns);
-    clock.pass(second);
+    clock.pass(second_ns);
     CHECK(watch.look().steps == 1);
 }
 
 TEST_CASE("a step that the kernel tells of counts however small it is", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
-    clock.pass(second);
+    clock.pass(second_ns);
     clock.step(50'000, true);
     CHECK(watch.look().steps == 1);
-    clock.pass(second);
+    clock.pass(second_ns);
     clock.step(-50'000, true);
     const ClockStatus status = watch.look();
     CHECK(status.steps == 2);
@@ -75,7 +69,7 @@ TEST_CASE("a step that the kernel tells of counts however small it is", "[device
 TEST_CASE("a clock that is set to what it shows has not been stepped", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
-    clock.pass(second);
+    clock.pass(second_ns);
     clock.step(0, true);
     CHECK(watch.look().steps == 0);
 }
@@ -83,11 +77,11 @@ TEST_CASE("a clock that is set to what it shows has not been stepped", "[device]
 TEST_CASE("two clocks that were read far apart do not make a step", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
-    clock.pass(second);
-    clock.next.between_ns = 20 * millisecond;
-    clock.step(10 * millisecond, false);
+    clock.pass(second_ns);
+    clock.next.between_ns = 20 * millisecond_ns;
+    clock.step(10 * millisecond_ns, false);
     CHECK(watch.look().steps == 0);
-    clock.step(-10 * millisecond, false);
+    clock.step(-10 * millisecond_ns, false);
     clock.next.between_ns = 100;
     CHECK(watch.look().steps == 0);
 }
@@ -97,14 +91,14 @@ TEST_CASE("whether the clock is right is looked at once a second at most", "[dev
     ClockWatch watch(clock.source());
     const std::int64_t begin = clock.next.mono_ns;
     CHECK(clock.reads == 1);
-    for (std::int64_t ns = 0; ns <= second; ns += 100 * millisecond) {
+    for (std::int64_t ns = 0; ns <= second_ns; ns += 100 * millisecond_ns) {
         CHECK_FALSE(watch.is_unsynchronised(begin + ns));
     }
     CHECK(clock.reads == 1);
     clock.next.sync = ClockSync::unsynchronised;
-    clock.pass(2 * second);
-    CHECK(watch.is_unsynchronised(begin + 2 * second));
-    CHECK(watch.is_unsynchronised(begin + 2 * second + 1));
+    clock.pass(2 * second_ns);
+    CHECK(watch.is_unsynchronised(begin + 2 * second_ns));
+    CHECK(watch.is_unsynchronised(begin + 2 * second_ns + 1));
     CHECK(clock.reads == 2);
 }
 

@@ -7,7 +7,7 @@ using telegate::host::RateLimits;
 namespace {
 
 constexpr RateLimits limits{1e9, 1e6};
-constexpr std::uint64_t range = std::uint64_t{1} << 32;
+constexpr std::uint64_t counter_range = std::uint64_t{1} << 32;
 
 }  // namespace
 
@@ -22,16 +22,16 @@ TEST_CASE("a rate needs time to have passed", "[device][host]") {
 }
 
 TEST_CASE("a rate across the end of 32 bits is the step modulo the range", "[device][host]") {
-    CHECK(counter_rate(range - 1, 0, 1.0, limits) == 1.0);
-    CHECK(counter_rate(range - 100, 900, 2.0, limits) == 500.0);
+    CHECK(counter_rate(counter_range - 1, 0, 1.0, limits) == 1.0);
+    CHECK(counter_rate(counter_range - 100, 900, 2.0, limits) == 500.0);
 }
 
 TEST_CASE("a step back that no 32-bit counter can have made has no rate", "[device][host]") {
-    CHECK_FALSE(counter_rate(range, 0, 1.0, limits));              // was beyond 32 bits
-    CHECK_FALSE(counter_rate(range - 2'000'000, 0, 1.0, limits));  // faster than a 32-bit counter is
-    CHECK_FALSE(counter_rate(range / 2, 0, 1e9, limits));          // half of the range: more likely a reset
-    CHECK_FALSE(counter_rate(~std::uint64_t{0}, 0, 1.0, limits));  // 64 bits do not run over in practice
-    CHECK(counter_rate(range - 2'000'000, 0, 2.0, limits) == 1'000'000.0);
+    CHECK_FALSE(counter_rate(counter_range, 0, 1.0, limits));              // was beyond 32 bits
+    CHECK_FALSE(counter_rate(counter_range - 2'000'000, 0, 1.0, limits));  // faster than a 32-bit counter is
+    CHECK_FALSE(counter_rate(counter_range / 2, 0, 1e9, limits));          // half of the range: more likely a reset
+    CHECK_FALSE(counter_rate(~std::uint64_t{0}, 0, 1.0, limits));          // 64 bits do not run over in practice
+    CHECK(counter_rate(counter_range - 2'000'000, 0, 2.0, limits) == 1'000'000.0);
 }
 
 TEST_CASE("a rate beyond what can be has no value", "[device][host]") {

@@ -5,16 +5,6 @@
 using namespace telegate;
 using namespace telegate::test;
 
-namespace {
-
-HostDriverOptions per_core() {
-    HostDriverOptions options;
-    options.per_core = true;
-    return options;
-}
-
-}  // namespace
-
 TEST_CASE("CPU use is the share of each mode since the read before", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  100 0 50 800 40 0 10 0 0 0\nintr 5\n");

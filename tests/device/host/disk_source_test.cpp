@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A line of diskstats: operations and sectors in each direction, and busy milliseconds.
-struct Disk {
+struct DiskLine {
     std::string name;
     std::uint64_t reads = 0, read_sectors = 0, writes = 0, write_sectors = 0, busy_ms = 0;
 
@@ -27,7 +27,7 @@ struct Disk {
 TEST_CASE("a disk has its counters from the first read and its rates from the second", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/vda");
-    host.proc("diskstats", Disk{"vda", 100, 2'000, 50, 800, 400}.line());
+    host.proc("diskstats", DiskLine{"vda", 100, 2'000, 50, 800, 400}.line());
     host.open();
     host.read();
     CHECK(host.integer("disk.vda.read_bytes") == 2'000 * 512);
@@ -36,7 +36,7 @@ TEST_CASE("a disk has its counters from the first read and its rates from the se
     CHECK(host.integer("disk.vda.write_operations") == 50);
     CHECK(host.is_absent("disk.vda.read_rate"));
     CHECK(host.is_absent("disk.vda.busy"));
-    host.proc("diskstats", Disk{"vda", 110, 2'400, 60, 1'000, 900}.line());
+    host.proc("diskstats", DiskLine{"vda", 110, 2'400, 60, 1'000, 900}.line());
     host.read(2s);
     CHECK(host.integer("disk.vda.read_bytes") == 2'400 * 512);
     CHECK(host.real("disk.vda.read_rate") == Approx(200 * 512));
@@ -52,8 +52,8 @@ TEST_CASE("partitions, loops, ram disks and zram are no disks", "[device][host]"
     for (const char* const name : {"sda", "loop0", "ram1", "zram0"}) {
         host.tree.make_directory(std::string("sys/block/") + name);
     }
-    host.proc("diskstats", Disk{"sda"}.line() + Disk{"sda1"}.line() + Disk{"loop0"}.line() + Disk{"ram1"}.line() +
-                               Disk{"zram0"}.line());
+    host.proc("diskstats", DiskLine{"sda"}.line() + DiskLine{"sda1"}.line() + DiskLine{"loop0"}.line() +
+                               DiskLine{"ram1"}.line() + DiskLine{"zram0"}.line());
     host.open();
     host.read();
     CHECK(host.has_channel("disk.sda.busy"));
@@ -67,12 +67,12 @@ TEST_CASE("partitions, loops, ram disks and zram are no disks", "[device][host]"
 TEST_CASE("a disk that is plugged in has channels from that tick on", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/vda");
-    host.proc("diskstats", Disk{"vda"}.line());
+    host.proc("diskstats", DiskLine{"vda"}.line());
     host.open();
     host.read();
     CHECK_FALSE(host.has_channel("disk.vdb.read_bytes"));
     host.tree.make_directory("sys/block/vdb");
-    host.proc("diskstats", Disk{"vda"}.line() + Disk{"vdb", 1, 2, 3, 4, 5}.line());
+    host.proc("diskstats", DiskLine{"vda"}.line() + DiskLine{"vdb", 1, 2, 3, 4, 5}.line());
     host.read();
     CHECK(host.integer("disk.vdb.read_bytes") == 2 * 512);
     CHECK(host.is_absent("disk.vdb.read_rate"));
@@ -82,8 +82,8 @@ TEST_CASE("a disk that is pulled is absent and goes on in the same channels when
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
     host.tree.make_directory("sys/block/sdb");
-    const std::string other = Disk{"sdb"}.line();
-    host.proc("diskstats", Disk{"sda", 1, 1'000, 1, 1, 1}.line() + other);
+    const std::string other = DiskLine{"sdb"}.line();
+    host.proc("diskstats", DiskLine{"sda", 1, 1'000, 1, 1, 1}.line() + other);
     host.open();
     host.read();
     const std::size_t channels = host.channels();
@@ -92,11 +92,11 @@ TEST_CASE("a disk that is pulled is absent and goes on in the same channels when
     CHECK(host.is_absent("disk.sda.read_bytes"));
     CHECK(host.is_absent("disk.sda.busy"));
     CHECK(host.real("disk.sdb.read_rate") == Approx(0.0));
-    host.proc("diskstats", Disk{"sda", 1, 3'000, 1, 1, 1}.line() + other);
+    host.proc("diskstats", DiskLine{"sda", 1, 3'000, 1, 1, 1}.line() + other);
     host.read();
     CHECK(host.integer("disk.sda.read_bytes") == 3'000 * 512);
     CHECK(host.is_absent("disk.sda.read_rate"));
-    host.proc("diskstats", Disk{"sda", 1, 3'010, 1, 1, 1}.line() + other);
+    host.proc("diskstats", DiskLine{"sda", 1, 3'010, 1, 1, 1}.line() + other);
     host.read();
     CHECK(host.real("disk.sda.read_rate") == Approx(10 * 512));
     CHECK(host.channels() == channels);
@@ -105,10 +105,10 @@ TEST_CASE("a disk that is pulled is absent and goes on in the same channels when
 TEST_CASE("busy time that runs over 32 bits keeps its percentage", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
-    host.proc("diskstats", Disk{"sda", 0, 0, 0, 0, 4'294'967'196}.line());  // 100 ms before the end
+    host.proc("diskstats", DiskLine{"sda", 0, 0, 0, 0, 4'294'967'196}.line());  // 100 ms before the end
     host.open();
     host.read();
-    host.proc("diskstats", Disk{"sda", 0, 0, 0, 0, 200}.line());
+    host.proc("diskstats", DiskLine{"sda", 0, 0, 0, 0, 200}.line());
     host.read();
     CHECK(host.real("disk.sda.busy") == Approx(30.0));
 }
@@ -116,10 +116,10 @@ TEST_CASE("busy time that runs over 32 bits keeps its percentage", "[device][hos
 TEST_CASE("a disk is never more than 100 percent busy", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
-    host.proc("diskstats", Disk{"sda"}.line());
+    host.proc("diskstats", DiskLine{"sda"}.line());
     host.open();
     host.read();
-    host.proc("diskstats", Disk{"sda", 0, 0, 0, 0, 3'000}.line());
+    host.proc("diskstats", DiskLine{"sda", 0, 0, 0, 0, 3'000}.line());
     host.read();
     CHECK(host.real("disk.sda.busy") == Approx(100.0));
 }
@@ -127,7 +127,7 @@ TEST_CASE("a disk is never more than 100 percent busy", "[device][host]") {
 TEST_CASE("a counter too large for a sample is absent", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
-    host.proc("diskstats", Disk{"sda", 5, 18'014'398'509'481'984, 0, 0, 0}.line());  // 2^54 sectors
+    host.proc("diskstats", DiskLine{"sda", 5, 18'014'398'509'481'984, 0, 0, 0}.line());  // 2^54 sectors
     host.open();
     host.read();
     CHECK(host.is_absent("disk.sda.read_bytes"));
@@ -147,7 +147,7 @@ TEST_CASE("a short line of a disk leaves the fields behind it absent", "[device]
 TEST_CASE("a disk whose name has a slash is found in sysfs under its other spelling", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/cciss!c0d0");
-    host.proc("diskstats", Disk{"cciss/c0d0", 4, 0, 0, 0, 0}.line());
+    host.proc("diskstats", DiskLine{"cciss/c0d0", 4, 0, 0, 0, 0}.line());
     host.open();
     host.read();
     CHECK(host.integer("disk.cciss_c0d0.read_operations") == 4);
@@ -159,7 +159,7 @@ TEST_CASE("disks beyond the limit are counted and the first ones stay", "[device
     for (std::size_t number = 0; number < host::CounterRows::rows_max + 3; ++number) {
         const std::string name = "sd" + std::to_string(number);
         host.tree.make_directory("sys/block/" + name);
-        text += Disk{name, number, 0, 0, 0, 0}.line();
+        text += DiskLine{name, number, 0, 0, 0, 0}.line();
     }
     host.proc("diskstats", text);
     host.open();

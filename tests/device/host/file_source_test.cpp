@@ -10,7 +10,6 @@
 
 using namespace telegate;
 using namespace telegate::test;
-using host::FileSource;
 
 namespace {
 
@@ -23,7 +22,7 @@ struct Files {
     }
     void put(const std::string& path, const std::string& text) { host.tree.write(path, text); }
     void read_until_matched() {
-        for (std::uint32_t tick = 0; tick <= FileSource::match_ticks; ++tick) {
+        for (std::uint32_t tick = 0; tick <= host::FileSource::match_ticks; ++tick) {
             host.read();
         }
     }
@@ -145,7 +144,7 @@ TEST_CASE("files of a file system that may not answer are not opened, and why is
 
 TEST_CASE("files beyond the limit are counted", "[device][host]") {
     Files files;
-    for (std::size_t number = 1; number <= FileSource::files_max + 3; ++number) {
+    for (std::size_t number = 1; number <= host::FileSource::files_max + 3; ++number) {
         files.put("v" + std::to_string(number), "1");
     }
     files.add("v", "v*");
@@ -157,14 +156,14 @@ TEST_CASE("files beyond the limit are counted", "[device][host]") {
 }
 
 TEST_CASE("files that cannot be are refused in words", "[device][host]") {
-    CHECK_THROWS_WITH(FileSource("/proc", {"/sys/x"}),
+    CHECK_THROWS_WITH(host::FileSource("/proc", {"/sys/x"}),
                       "files: \"/sys/x\": allowed: NAME=PATH, where NAME is 1 to 32 of [a-z0-9_.-]");
-    CHECK_THROWS_WITH(FileSource("/proc", {"a=x"}),
+    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=x"}),
                       "files: a: \"x\": allowed: the absolute path of a file, with one * in a part of it at most");
-    CHECK_THROWS_WITH(FileSource("/proc", {"a=/x/**"}),
+    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x/**"}),
                       "files: a: \"/x/**\": allowed: the absolute path of a file, with one * in a part of it at most");
-    CHECK_THROWS_WITH(FileSource("/proc", {"a=/x", "a=/y"}), "files: \"a=/y\": allowed: each name once");
-    CHECK_THROWS_AS(FileSource("/proc", {"Fan=/x"}), std::invalid_argument);
+    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x", "a=/y"}), "files: \"a=/y\": allowed: each name once");
+    CHECK_THROWS_AS(host::FileSource("/proc", {"Fan=/x"}), std::invalid_argument);
 }
 
 TEST_CASE("reading files allocates nothing", "[device][host]") {
@@ -174,7 +173,7 @@ TEST_CASE("reading files allocates nothing", "[device][host]") {
     files.host.open();
     files.host.read();
     const std::uint64_t before = allocations();
-    for (std::uint32_t tick = 0; tick < 2 * FileSource::match_ticks; ++tick) {
+    for (std::uint32_t tick = 0; tick < 2 * host::FileSource::match_ticks; ++tick) {
         files.host.read();
     }
     CHECK(allocations() == before);

@@ -15,28 +15,30 @@ using host::FilesystemSource;
 
 namespace {
 
-std::string line(const std::string& path, const std::string& type) {
+std::string mount_line(const std::string& path, const std::string& type) {
     return "30 1 0:50 / " + path + " rw - " + type + " source rw\n";
 }
 
 /// One whose scratch directory `disk` is said to be a mount point.
-struct Disk {
+struct MountedDisk {
     HostFixture host;
     std::string path;
     std::string part;
 
-    Disk() : path(host.tree.path("disk")), part(to_topic_part(path.substr(1, 40))) {
+    MountedDisk() : path(host.tree.path("disk")), part(to_topic_part(path.substr(1, 40))) {
         host.tree.make_directory("disk");
         host.options().filesystems = {path};
     }
-    void mount(const std::string& type) { host.proc("self/mountinfo", line("/", "ext4") + line(path, type)); }
+    void mount(const std::string& type) {
+        host.proc("self/mountinfo", mount_line("/", "ext4") + mount_line(path, type));
+    }
     [[nodiscard]] std::string channel(const std::string& name) const { return "fs." + part + '.' + name; }
 };
 
 }  // namespace
 
 TEST_CASE("a local file system has its sizes and its inodes", "[device][host]") {
-    Disk disk;
+    MountedDisk disk;
     disk.mount("ext4");
     disk.host.open();
     disk.host.read();
@@ -52,7 +54,7 @@ TEST_CASE("a local file system has its sizes and its inodes", "[device][host]") 
 }
 
 TEST_CASE("a file system that may not answer is not asked, and its state says why", "[device][host]") {
-    Disk disk;
+    MountedDisk disk;
     disk.mount(GENERATE("nfs4", "cifs", "fuse.sshfs", "autofs"));
     disk.host.open();
     disk.host.read();
@@ -63,8 +65,8 @@ TEST_CASE("a file system that may not answer is not asked, and its state says wh
 }
 
 TEST_CASE("a directory where nothing is mounted is none, until something is", "[device][host]") {
-    Disk disk;
-    disk.host.proc("self/mountinfo", line("/", "ext4"));
+    MountedDisk disk;
+    disk.host.proc("self/mountinfo", mount_line("/", "ext4"));
     disk.host.open();
     disk.host.read();
     CHECK(disk.host.text(disk.channel("state")) == "not mounted");
@@ -75,14 +77,14 @@ TEST_CASE("a directory where nothing is mounted is none, until something is", "[
 }
 
 TEST_CASE("without a table of mounts no file system is asked", "[device][host]") {
-    Disk disk;
+    MountedDisk disk;
     disk.host.open();
     disk.host.read();
     CHECK(disk.host.text(disk.channel("state")) == "no mountinfo");
 }
 
 TEST_CASE("what the system says of a mount point that is gone is its state", "[device][host]") {
-    Disk disk;
+    MountedDisk disk;
     disk.mount("ext4");
     disk.host.tree.remove("disk");
     disk.host.open();
@@ -108,7 +110,7 @@ TEST_CASE("mount points that cannot be are refused in words", "[device][host]") 
 }
 
 TEST_CASE("reading file systems allocates nothing while the mounts stay", "[device][host]") {
-    Disk disk;
+    MountedDisk disk;
     disk.mount("ext4");
     disk.host.open();
     disk.host.read();

@@ -15,12 +15,6 @@ constexpr const char* core_channels[] = {
     "mem.used", "swap.used", "uptime",   "load.5m", "mem.free", "swap.total",    "disk.left_out", "net.left_out",
 };
 
-HostDriverOptions per_core() {
-    HostDriverOptions options;
-    options.per_core = true;
-    return options;
-}
-
 void fill_steady_tree(HostFixture& host) {
     host.tree.make_directory("sys/block/sda");
     host.proc("stat", "cpu  100 0 50 800 40 0 10 0 0 0\ncpu0 100 0 50 800 40 0 10 0 0 0\n");

@@ -16,6 +16,12 @@
 
 namespace telegate::test {
 
+inline HostDriverOptions per_core() {
+    HostDriverOptions options;
+    options.per_core = true;
+    return options;
+}
+
 enum class Machine { made_up, this_one };
 
 /// A host driver, read at made-up times.

@@ -9,13 +9,13 @@ using host::program_of;
 
 namespace {
 
-const std::string numbers =
+const std::string rest_of_stat =
     " 1 2 3 4 5 6 7 8 9 10 120 30 0 0 20 0 7 0 98765 1000000 250 18446744073709551615 1 1 0 0\n";
 
 }  // namespace
 
 TEST_CASE("a process is read from its line", "[device][host]") {
-    const std::string text = "4242 (nginx) S" + numbers;
+    const std::string text = "4242 (nginx) S" + rest_of_stat;
     const auto stat = parse_process_stat(text);
     REQUIRE(stat);
     CHECK(stat->name == "nginx");
@@ -28,7 +28,7 @@ TEST_CASE("a process is read from its line", "[device][host]") {
 }
 
 TEST_CASE("a name with blanks and brackets does not shift the fields", "[device][host]") {
-    const std::string text = "1 (a) R 1 (b c) Z" + numbers;
+    const std::string text = "1 (a) R 1 (b c) Z" + rest_of_stat;
     const auto stat = parse_process_stat(text);
     REQUIRE(stat);
     CHECK(stat->name == "a) R 1 (b c");

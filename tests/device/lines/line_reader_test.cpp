@@ -15,9 +15,9 @@ namespace telegate {
 namespace {
 
 /// A batch whose samples stand in words.
-class Fixture {
+class WordBatch {
   public:
-    Fixture() { samples.reserve(10'000); }
+    WordBatch() { samples.reserve(10'000); }
 
     SystemClock clock;
     ChannelTable channels;
@@ -41,7 +41,7 @@ class Fixture {
 };
 
 TEST_CASE("fields become samples of the channels of their names", "[device][lines]") {
-    Fixture f;
+    WordBatch f;
     ChannelSet set(8);
     set.add(f.batch, {"Temp", FieldValue{std::int64_t{1}}, "Cel"});
     set.add(f.batch, {"temp", FieldValue{}, {}});
@@ -57,7 +57,7 @@ TEST_CASE("fields become samples of the channels of their names", "[device][line
 }
 
 TEST_CASE("names beyond the limit give no samples and are counted", "[device][lines]") {
-    Fixture f;
+    WordBatch f;
     ChannelSet set(2);
     for (const auto* name : {"a", "b", "c", "a", "c"}) {
         set.add(f.batch, {name, FieldValue{std::int64_t{1}}, {}});
@@ -68,7 +68,7 @@ TEST_CASE("names beyond the limit give no samples and are counted", "[device][li
 }
 
 TEST_CASE("a field that has the name of a channel of the books is counted there", "[device][lines]") {
-    Fixture f;
+    WordBatch f;
     LineReader reader({}, {.line_bytes_max = 64, .channels_max = 4});
     reader.open(f.batch);
     CHECK(reader.take("Lines.Refused=7\nfields.refused=8\nok=1\n", f.batch) == 3);
@@ -77,7 +77,7 @@ TEST_CASE("a field that has the name of a channel of the books is counted there"
 }
 
 TEST_CASE("books of lines are told when they change", "[device][lines]") {
-    Fixture f;
+    WordBatch f;
     LineReader reader({}, {.line_bytes_max = 16, .channels_max = 2});
     reader.open(f.batch);
     CHECK(reader.take("a=1\nb=", f.batch) == 1);
@@ -103,7 +103,7 @@ TEST_CASE("books of lines are told when they change", "[device][lines]") {
 }
 
 TEST_CASE("a refused line gives none of its fields", "[device][lines]") {
-    Fixture f;
+    WordBatch f;
     LineReader reader({}, {});
     reader.open(f.batch);
     CHECK(reader.take("a=1 b=2 c\n", f.batch) == 0);
@@ -115,7 +115,7 @@ TEST_CASE("a refused line gives none of its fields", "[device][lines]") {
 TEST_CASE("byte by byte is the same as all at once", "[device][lines]") {
     const std::string bytes = "a=1 b=x\r\nc=\"2 3\"\rwrong\n\xFF\n" + std::string(2'000, 'x') + "\na=\nlast=1\n";
     const auto outcome = [&](std::size_t part_bytes) {
-        Fixture f;
+        WordBatch f;
         LineReader reader({}, {});
         reader.open(f.batch);
         for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
@@ -138,7 +138,7 @@ TEST_CASE("nothing is allocated once the names are known", "[device][lines]") {
         "$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n$GLGSV,2,1,08,01,40,083,46*52\r\n";
     const std::string_view key_values = "a=1 b=\"a \\\"quoted\\\" text that is long enough\" c=on\nwrong\n";
     for (const auto& [format, lines] : {std::pair{LineFormat{}, key_values}, {csv, csv_lines}, {nmea, nmea_lines}}) {
-        Fixture f;
+        WordBatch f;
         LineReader reader(format, {});
         reader.open(f.batch);
         reader.take(lines, f.batch);

@@ -1,5 +1,6 @@
 #include "metrics/given_time.hpp"
 
+#include "device/nanoseconds.hpp"
 #include "support/catch.hpp"
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 using namespace telegate;
 using namespace telegate::metrics;
+using test::second_ns;
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_ns = 86'400 * second_ns;
 constexpr std::int64_t now_ns = 1'700'000'000 * second_ns;
 

@@ -13,7 +13,7 @@ using namespace telegate::metrics;
 
 namespace {
 
-InfluxLine read(std::string_view text) {
+InfluxLine influx_line(std::string_view text) {
     InfluxLine line;
     CAPTURE(text);
     REQUIRE(read_influx_line(text, line));
@@ -28,7 +28,7 @@ std::string name_text(std::string_view raw) {
     return text;
 }
 
-std::string value_text(const InfluxField& field) {
+std::string influx_text(const InfluxField& field) {
     std::string text;
     std::string_view raw = std::get<InfluxText>(field.value).raw;
     while (!raw.empty()) {
@@ -50,7 +50,7 @@ std::vector<InfluxField> fields(const InfluxLine& line) {
 }  // namespace
 
 TEST_CASE("a line of Influx has a measurement, tags, fields and a time", "[device][metrics][influx]") {
-    const InfluxLine line = read("cpu,zone=b,host=a usage=12.5,count=3i 1556813561098000000");
+    const InfluxLine line = influx_line("cpu,zone=b,host=a usage=12.5,count=3i 1556813561098000000");
     CHECK(line.measurement == "cpu");
     REQUIRE(line.tag_count == 2);
     CHECK(line.tags[0].key == "host");  // in order of their keys, however they came
@@ -65,28 +65,29 @@ TEST_CASE("a line of Influx has a measurement, tags, fields and a time", "[devic
 }
 
 TEST_CASE("a line of Influx without tags and time", "[device][metrics][influx]") {
-    const InfluxLine line = read("up value=1");
+    const InfluxLine line = influx_line("up value=1");
     CHECK(line.tag_count == 0);
     CHECK_FALSE(line.time.has_value());
     CHECK(fields(line).size() == 1);
 }
 
 TEST_CASE("fields are numbers, whole numbers, flags and texts", "[device][metrics][influx]") {
-    const auto found = fields(read("m a=-1.5e3,b=-7i,c=7u,d=t,e=False,f=\"x, y=\\\"z\\\" \\\\\",g=TRUE,h=\"\",i=.5"));
+    const auto found =
+        fields(influx_line("m a=-1.5e3,b=-7i,c=7u,d=t,e=False,f=\"x, y=\\\"z\\\" \\\\\",g=TRUE,h=\"\",i=.5"));
     REQUIRE(found.size() == 9);
     CHECK(std::get<double>(found[0].value) == -1500);
     CHECK(std::get<std::int64_t>(found[1].value) == -7);
     CHECK(std::get<std::int64_t>(found[2].value) == 7);
     CHECK(std::get<bool>(found[3].value));
     CHECK_FALSE(std::get<bool>(found[4].value));
-    CHECK(value_text(found[5]) == "x, y=\"z\" \\");
+    CHECK(influx_text(found[5]) == "x, y=\"z\" \\");
     CHECK(std::get<bool>(found[6].value));
-    CHECK(value_text(found[7]).empty());
+    CHECK(influx_text(found[7]).empty());
     CHECK(std::get<double>(found[8].value) == 0.5);
 }
 
 TEST_CASE("a backslash keeps what follows in a name", "[device][metrics][influx]") {
-    const InfluxLine line = read(R"(my\ cpu\,x,a\=b=c\ d\,e f\=g=1,back\slash=2)");
+    const InfluxLine line = influx_line(R"(my\ cpu\,x,a\=b=c\ d\,e f\=g=1,back\slash=2)");
     CHECK(name_text(line.measurement) == "my cpu,x");
     REQUIRE(line.tag_count == 1);
     CHECK(name_text(line.tags[0].key) == "a=b");
@@ -110,7 +111,7 @@ TEST_CASE("what is no line of Influx is refused", "[device][metrics][influx]") {
 }
 
 TEST_CASE("spaces around fields and time do not matter", "[device][metrics][influx]") {
-    const InfluxLine line = read("m  f=1  12  ");
+    const InfluxLine line = influx_line("m  f=1  12  ");
     CHECK(line.time == 12);
     CHECK(line.fields == "f=1");
 }

@@ -10,14 +10,14 @@ using namespace telegate::metrics;
 
 namespace {
 
-StatsdLine read(std::string_view text) {
+StatsdLine statsd_line(std::string_view text) {
     StatsdLine line;
     CAPTURE(text);
     REQUIRE(read_statsd_line(text, line));
     return line;
 }
 
-std::vector<double> numbers(std::string_view values) {
+std::vector<double> numbers_of(std::string_view values) {
     std::vector<double> found;
     while (const auto value = next_statsd_value(values)) {
         found.push_back(value->number);
@@ -38,23 +38,23 @@ TEST_CASE("a line of StatsD has a name, a value and a kind", "[device][metrics][
                                                                        {"a.b:1.5|ms", StatsdKind::timing},
                                                                        {"a.b:1.5|h", StatsdKind::distribution},
                                                                        {"a.b:1.5|d", StatsdKind::distribution}}));
-    const StatsdLine line = read(text);
+    const StatsdLine line = statsd_line(text);
     CHECK(line.name == "a.b");
     CHECK(line.kind == kind);
-    CHECK(numbers(line.values) == std::vector<double>{1.5});
+    CHECK(numbers_of(line.values) == std::vector<double>{1.5});
     CHECK(line.rate == 1);
     CHECK_FALSE(line.time_s.has_value());
 }
 
 TEST_CASE("a line of DogStatsD has a rate, tags in order and a time", "[device][metrics][statsd]") {
-    const StatsdLine line = read("x:1|c|@0.25|#zone:b,env:prod,fast,,env:prod|c:83c0a99c0a54|T1656581400");
+    const StatsdLine line = statsd_line("x:1|c|@0.25|#zone:b,env:prod,fast,,env:prod|c:83c0a99c0a54|T1656581400");
     CHECK(line.rate == 0.25);
     CHECK(tags(line) == std::vector<std::string_view>{"env:prod", "fast", "zone:b"});
     CHECK(line.time_s == 1'656'581'400);
 }
 
 TEST_CASE("several values stand behind one name", "[device][metrics][statsd]") {
-    CHECK(numbers(read("x:1:2.5:-3|h").values) == std::vector<double>{1, 2.5, -3});
+    CHECK(numbers_of(statsd_line("x:1:2.5:-3|h").values) == std::vector<double>{1, 2.5, -3});
 }
 
 TEST_CASE("a sign of a value is told", "[device][metrics][statsd]") {
@@ -96,7 +96,7 @@ TEST_CASE("each beginning of a line is read or refused", "[device][metrics][stat
         CAPTURE(part);
         if (read_statsd_line(part, line)) {
             CHECK(line.name == "api.latency");
-            CHECK_FALSE(numbers(line.values).empty());
+            CHECK_FALSE(numbers_of(line.values).empty());
         }
     }
 }

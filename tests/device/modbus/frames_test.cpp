@@ -1,4 +1,5 @@
 #include "modbus/frames.hpp"
+#include "frame_bytes.hpp"
 #include "support/catch.hpp"
 
 #include <cstdint>
@@ -8,41 +9,35 @@
 
 using namespace telegate;
 using namespace telegate::modbus;
+using test::FrameBytes;
+using test::with_crc;
 
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
 using Found = Scan::Found;
 
 constexpr Stretch two_registers{3, ModbusTable::holding, 0x0102, 2};
 constexpr std::uint16_t transaction = 0x0708;
 
-Bytes with_crc(Bytes bytes) {
-    const std::uint16_t crc = crc16(bytes);
-    bytes.push_back(static_cast<std::uint8_t>(crc & 0xFFU));
-    bytes.push_back(static_cast<std::uint8_t>(crc >> 8U));
-    return bytes;
-}
-
-Bytes operator+(Bytes left, const Bytes& right) {
+FrameBytes operator+(FrameBytes left, const FrameBytes& right) {
     left.insert(left.end(), right.begin(), right.end());
     return left;
 }
 
-Bytes values_of(const Scan& scan) {
+FrameBytes values_of(const Scan& scan) {
     return {scan.answer.values.begin(), scan.answer.values.end()};
 }
 
-const Bytes tcp_answer{7, 8, 0, 0, 0, 7, 3, 3, 4, 0xA, 0xB, 0xC, 0xD};
-const Bytes rtu_answer = with_crc({3, 3, 4, 0xA, 0xB, 0xC, 0xD});
+const FrameBytes tcp_answer{7, 8, 0, 0, 0, 7, 3, 3, 4, 0xA, 0xB, 0xC, 0xD};
+const FrameBytes rtu_answer = with_crc({3, 3, 4, 0xA, 0xB, 0xC, 0xD});
 
 }  // namespace
 
 TEST_CASE("requests are those of the specification", "[device][modbus]") {
     const auto tcp = tcp_request(two_registers, transaction);
-    CHECK(Bytes(tcp.begin(), tcp.end()) == Bytes{7, 8, 0, 0, 0, 6, 3, 3, 1, 2, 0, 2});
+    CHECK(FrameBytes(tcp.begin(), tcp.end()) == FrameBytes{7, 8, 0, 0, 0, 6, 3, 3, 1, 2, 0, 2});
     const auto rtu = request_bytes({1, ModbusTable::holding, 0, 10});
-    CHECK(with_crc({rtu.begin(), rtu.end()}) == Bytes{1, 3, 0, 0, 0, 10, 0xC5, 0xCD});
+    CHECK(with_crc({rtu.begin(), rtu.end()}) == FrameBytes{1, 3, 0, 0, 0, 10, 0xC5, 0xCD});
     CHECK(function_of(ModbusTable::coil) == 1);
     CHECK(function_of(ModbusTable::discrete) == 2);
     CHECK(function_of(ModbusTable::input) == 4);
@@ -52,12 +47,12 @@ TEST_CASE("an answer over TCP is whole with its last byte", "[device][modbus]") 
     for (std::size_t bytes = 0; bytes < tcp_answer.size(); ++bytes) {
         CHECK(scan_tcp(std::span(tcp_answer).first(bytes), two_registers, transaction).found == Found::need_more);
     }
-    const Bytes with_more = tcp_answer + Bytes{9, 9};
+    const FrameBytes with_more = tcp_answer + FrameBytes{9, 9};
     const Scan scan = scan_tcp(with_more, two_registers, transaction);
     CHECK(scan.found == Found::answer);
     CHECK(scan.bytes == tcp_answer.size());
     CHECK(scan.answer.exception == 0);
-    CHECK(values_of(scan) == Bytes{0xA, 0xB, 0xC, 0xD});
+    CHECK(values_of(scan) == FrameBytes{0xA, 0xB, 0xC, 0xD});
 }
 
 TEST_CASE("a late answer over TCP is known by its transaction", "[device][modbus]") {
@@ -67,7 +62,7 @@ TEST_CASE("a late answer over TCP is known by its transaction", "[device][modbus
 }
 
 TEST_CASE("an answer of another unit over TCP is out of form, unless any unit may answer", "[device][modbus]") {
-    Bytes of_another = tcp_answer;
+    FrameBytes of_another = tcp_answer;
     of_another[6] = 4;
     CHECK(scan_tcp(of_another, two_registers, transaction).found == Found::mismatch);
     CHECK(scan_tcp(of_another, two_registers, transaction).bytes == tcp_answer.size());
@@ -75,7 +70,7 @@ TEST_CASE("an answer of another unit over TCP is out of form, unless any unit ma
 }
 
 TEST_CASE("an exception over TCP carries its code", "[device][modbus]") {
-    const Bytes bytes{7, 8, 0, 0, 0, 3, 3, 0x83, 2};
+    const FrameBytes bytes{7, 8, 0, 0, 0, 3, 3, 0x83, 2};
     const Scan scan = scan_tcp(bytes, two_registers, transaction);
     CHECK(scan.found == Found::answer);
     CHECK(scan.answer.exception == 2);
@@ -84,18 +79,18 @@ TEST_CASE("an exception over TCP carries its code", "[device][modbus]") {
 }
 
 TEST_CASE("an answer over TCP to another question is told from ours", "[device][modbus]") {
-    const Bytes bytes = GENERATE(Bytes{7, 8, 0, 0, 0, 7, 3, 4, 4, 1, 2, 3, 4},  // another function
-                                 Bytes{7, 8, 0, 0, 0, 5, 3, 3, 2, 1, 2},        // fewer registers
-                                 Bytes{7, 8, 0, 0, 0, 7, 3, 3, 2, 1, 2, 3, 4},  // a length that is not true
-                                 Bytes{7, 8, 0, 0, 0, 3, 3, 0x83, 0});          // an exception that is none
+    const FrameBytes bytes = GENERATE(FrameBytes{7, 8, 0, 0, 0, 7, 3, 4, 4, 1, 2, 3, 4},  // another function
+                                      FrameBytes{7, 8, 0, 0, 0, 5, 3, 3, 2, 1, 2},        // fewer registers
+                                      FrameBytes{7, 8, 0, 0, 0, 7, 3, 3, 2, 1, 2, 3, 4},  // a length that is not true
+                                      FrameBytes{7, 8, 0, 0, 0, 3, 3, 0x83, 0});          // an exception that is none
     const Scan scan = scan_tcp(bytes, two_registers, transaction);
     CHECK(scan.found == Found::mismatch);
     CHECK(scan.bytes == bytes.size());
 }
 
 TEST_CASE("what is not Modbus over TCP is known by its header", "[device][modbus]") {
-    const Bytes bytes = GENERATE(Bytes{'H', 'T', 'T', 'P', '/', '1'}, Bytes{7, 8, 0, 0, 0, 2},
-                                 Bytes{7, 8, 0, 0, 0, 255}, Bytes{7, 8, 0, 1, 0, 7});
+    const FrameBytes bytes = GENERATE(FrameBytes{'H', 'T', 'T', 'P', '/', '1'}, FrameBytes{7, 8, 0, 0, 0, 2},
+                                      FrameBytes{7, 8, 0, 0, 0, 255}, FrameBytes{7, 8, 0, 1, 0, 7});
     CHECK(scan_tcp(bytes, two_registers, transaction).found == Found::violation);
 }
 
@@ -105,22 +100,23 @@ TEST_CASE("an answer on a line is whole with its last byte", "[device][modbus]")
     }
     const Scan scan = scan_rtu(rtu_answer, two_registers);
     CHECK(scan.found == Found::answer);
-    CHECK(values_of(scan) == Bytes{0xA, 0xB, 0xC, 0xD});
+    CHECK(values_of(scan) == FrameBytes{0xA, 0xB, 0xC, 0xD});
 }
 
 TEST_CASE("anything may come before an answer on a line", "[device][modbus]") {
-    const Bytes before = GENERATE(Bytes{0, 0xFF, 3}, Bytes{3, 3, 4}, with_crc({3, 3, 1, 2, 0, 2}),
-                                  with_crc({4, 3, 4, 1, 1, 1, 1}), with_crc({3, 3, 2, 1, 1}), Bytes{3, 0x83, 2, 0, 0});
-    const Bytes bytes = before + rtu_answer;
+    const FrameBytes before =
+        GENERATE(FrameBytes{0, 0xFF, 3}, FrameBytes{3, 3, 4}, with_crc({3, 3, 1, 2, 0, 2}),
+                 with_crc({4, 3, 4, 1, 1, 1, 1}), with_crc({3, 3, 2, 1, 1}), FrameBytes{3, 0x83, 2, 0, 0});
+    const FrameBytes bytes = before + rtu_answer;
     const Scan scan = scan_rtu(bytes, two_registers);
     CHECK(scan.found == Found::answer);
     CHECK(scan.bytes == bytes.size());
-    CHECK(values_of(scan) == Bytes{0xA, 0xB, 0xC, 0xD});
+    CHECK(values_of(scan) == FrameBytes{0xA, 0xB, 0xC, 0xD});
 }
 
 TEST_CASE("an answer on a line with a wrong checksum is none", "[device][modbus]") {
     for (std::size_t at = 0; at < rtu_answer.size(); ++at) {
-        Bytes bytes = rtu_answer;
+        FrameBytes bytes = rtu_answer;
         bytes[at] ^= 0x10U;
         CAPTURE(at);
         CHECK(scan_rtu(bytes, two_registers).found == Found::need_more);
@@ -128,7 +124,7 @@ TEST_CASE("an answer on a line with a wrong checksum is none", "[device][modbus]
 }
 
 TEST_CASE("an exception on a line carries its code", "[device][modbus]") {
-    const Bytes bytes = with_crc({3, 0x83, 11});
+    const FrameBytes bytes = with_crc({3, 0x83, 11});
     const Scan scan = scan_rtu(bytes, two_registers);
     CHECK(scan.found == Found::answer);
     CHECK(scan.answer.exception == 11);
@@ -137,6 +133,6 @@ TEST_CASE("an exception on a line carries its code", "[device][modbus]") {
 TEST_CASE("bits come packed in whole bytes", "[device][modbus]") {
     const Stretch nine_coils{1, ModbusTable::coil, 0, 9};
     CHECK(value_bytes_of(nine_coils) == 2);
-    const Bytes bytes = with_crc({1, 1, 2, 0xFF, 1});
-    CHECK(values_of(scan_rtu(bytes, nine_coils)) == Bytes{0xFF, 1});
+    const FrameBytes bytes = with_crc({1, 1, 2, 0xFF, 1});
+    CHECK(values_of(scan_rtu(bytes, nine_coils)) == FrameBytes{0xFF, 1});
 }

@@ -1,4 +1,4 @@
-#include "modbus/frames.hpp"
+#include "frame_bytes.hpp"
 #include "modbus_bench.hpp"
 #include "modbus_units.hpp"
 #include "support/catch.hpp"
@@ -18,24 +18,16 @@ using namespace std::chrono_literals;
 namespace {
 
 using Status = ReadResult::Status;
-using Bytes = std::vector<std::uint8_t>;
-
-Bytes with_crc(Bytes bytes) {
-    const std::uint16_t crc = modbus::crc16(bytes);
-    bytes.push_back(static_cast<std::uint8_t>(crc & 0xFFU));
-    bytes.push_back(static_cast<std::uint8_t>(crc >> 8U));
-    return bytes;
-}
 
 /// What a unit says that has this number in the register it was asked for.
-Bytes answer_of(int unit, std::uint8_t number) {
+FrameBytes answer_of(int unit, std::uint8_t number) {
     return with_crc({static_cast<std::uint8_t>(unit), 3, 2, 0, number});
 }
 
 /// The far end of a line where each request is answered as the test says.
 class ScriptedLine {
   public:
-    using Script = std::function<Bytes(std::span<const std::uint8_t> request)>;
+    using Script = std::function<FrameBytes(std::span<const std::uint8_t> request)>;
 
     explicit ScriptedLine(Script script) : script_(std::move(script)) {
         thread_.serve_line(pty_.master(), [this](int line) {
@@ -50,7 +42,7 @@ class ScriptedLine {
     }
     ~ScriptedLine() { thread_.stop(); }
 
-    void send(const Bytes& bytes) const {
+    void send(const FrameBytes& bytes) const {
         // Short enough for the line to take at once; called on both threads, so that nothing is checked here.
         [[maybe_unused]] const ssize_t written = ::write(pty_.master(), bytes.data(), bytes.size());
     }
@@ -58,7 +50,7 @@ class ScriptedLine {
 
   private:
     const Script script_;
-    Pty pty_;
+    Pty pty_{0};
     PeerThread thread_;
 };
 
@@ -130,7 +122,8 @@ TEST_CASE("what is no line fails the read", "[device][modbus]") {
 }
 
 TEST_CASE("a silent unit on a line does not spoil the others", "[device][modbus]") {
-    const ScriptedLine line([](auto request) { return request[0] == 2 ? Bytes{} : answer_of(request[0], request[0]); });
+    const ScriptedLine line(
+        [](auto request) { return request[0] == 2 ? FrameBytes{} : answer_of(request[0], request[0]); });
     DriverBench bench = bench_for(options_for(
         line.endpoint(), {{.name = "a", .unit_id = 1}, {.name = "b", .unit_id = 2}, {.name = "c", .unit_id = 3}},
         some_patience));
@@ -143,8 +136,8 @@ TEST_CASE("a silent unit on a line does not spoil the others", "[device][modbus]
 
 TEST_CASE("noise, an echo and the answers of others are heard past", "[device][modbus]") {
     const ScriptedLine line([](auto request) {
-        Bytes all{0, 0xFF, 1};
-        for (const Bytes& part : {Bytes(request.begin(), request.end()), answer_of(9, 99), answer_of(1, 7)}) {
+        FrameBytes all{0, 0xFF, 1};
+        for (const FrameBytes& part : {FrameBytes(request.begin(), request.end()), answer_of(9, 99), answer_of(1, 7)}) {
             all.insert(all.end(), part.begin(), part.end());
         }
         return all;
@@ -156,8 +149,8 @@ TEST_CASE("noise, an echo and the answers of others are heard past", "[device][m
 
 TEST_CASE("more noise than an answer can be long does not hide the answer", "[device][modbus]") {
     const ScriptedLine line([](auto) {
-        Bytes all(1'000, 1);
-        const Bytes answer = answer_of(1, 7);
+        FrameBytes all(1'000, 1);
+        const FrameBytes answer = answer_of(1, 7);
         all.insert(all.end(), answer.begin(), answer.end());
         return all;
     });
@@ -167,7 +160,7 @@ TEST_CASE("more noise than an answer can be long does not hide the answer", "[de
 }
 
 TEST_CASE("a garbled answer is told from none", "[device][modbus]") {
-    const ScriptedLine line([](auto) { return Bytes{1, 3, 2, 0, 7, 0, 0}; });
+    const ScriptedLine line([](auto) { return FrameBytes{1, 3, 2, 0, 7, 0, 0}; });
     DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}, 500ms));
     CHECK(bench.read().status == Status::failed);
     CHECK(bench.what ==
@@ -176,7 +169,7 @@ TEST_CASE("a garbled answer is told from none", "[device][modbus]") {
 
 TEST_CASE("a late answer on a line is not taken for the next one", "[device][modbus]") {
     std::atomic<int> requests{0};
-    const ScriptedLine line([&](auto) { return ++requests == 1 ? Bytes{} : answer_of(1, 22); });
+    const ScriptedLine line([&](auto) { return ++requests == 1 ? FrameBytes{} : answer_of(1, 22); });
     DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}, 500ms));
     CHECK(bench.read().status == Status::failed);
     line.send(answer_of(1, 11));
@@ -185,7 +178,7 @@ TEST_CASE("a late answer on a line is not taken for the next one", "[device][mod
 }
 
 TEST_CASE("a line that stops does not hold the cancel signal", "[device][modbus]") {
-    const Pty stopped;
+    const Pty stopped(0);
     DriverBench bench = bench_for(options_for("rtu://" + stopped.path(), {{.name = "a"}}, 10s));
     std::thread canceller([&] {
         pollfd request{stopped.master(), POLLIN, 0};

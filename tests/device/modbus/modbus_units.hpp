@@ -1,7 +1,7 @@
 #pragma once
 
-#include "peer_thread.hpp"
-#include "pty.hpp"
+#include "device/peer_thread.hpp"
+#include "device/pty.hpp"
 
 #include <modbus/modbus.h>
 
@@ -103,7 +103,7 @@ class RtuUnit : public ModbusUnits {
     [[nodiscard]] const std::string& path() const { return pty_.path(); }
 
   private:
-    Pty pty_;
+    Pty pty_{0};
     std::unique_ptr<modbus_t, decltype(&::modbus_free)> context_;
     PeerThread thread_;
 };

@@ -1,6 +1,8 @@
 #include "device/sample_batch.hpp"
 
 #include "device/allocation_counter.hpp"
+#include "device/nanoseconds.hpp"
+#include "pipeline_bench.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 
@@ -14,15 +16,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t ns_per_ms = 1'000'000;
 constexpr std::int64_t utc_of_zero_ns = 1'700'000'000'000'000'000;
 
 std::uint64_t total_of(const FilterCounts& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-struct BatchFixture {
-    explicit BatchFixture(const ChannelProcessing& how, const std::string& name = "temp") {
+struct ProcessedBatch {
+    explicit ProcessedBatch(const ChannelProcessing& how, const std::string& name = "temp") {
         ProcessingPlan plan;
         plan.channels[name] = how;
         batch.process_with(plan, [this](const FilteredSamples& told) {
@@ -40,7 +41,7 @@ struct BatchFixture {
         channel = batch.add_channel(name, "Cel");
     }
 
-    void begin(std::int64_t ms) { batch.begin(utc_of_zero_ns + ms * ns_per_ms, ms * ns_per_ms); }
+    void begin(std::int64_t ms) { batch.begin(utc_of_zero_ns + ms * test::millisecond_ns, ms * test::millisecond_ns); }
     template <class Value>
     void add(std::int64_t ms, Value value, Quality quality = Quality::good) {
         begin(ms);
@@ -69,14 +70,8 @@ struct BatchFixture {
     SampleBatch::Channel channel{};
 };
 
-ChannelProcessing with_deadband(double deadband) {
-    ChannelProcessing how;
-    how.deadband = deadband;
-    return how;
-}
-
 ChannelProcessing with_all_stages() {
-    ChannelProcessing how = with_deadband(1.0);
+    ChannelProcessing how = test::with_deadband(1.0);
     how.scale = 0.5;
     how.valid_max = 1'000.0;
     how.silence_max = 1s;
@@ -94,20 +89,20 @@ ChannelProcessing with_all_stages() {
 }  // namespace
 
 TEST_CASE("a whole number that is not changed stays one, a scaled one becomes real", "[processing]") {
-    BatchFixture plain(with_deadband(1.0));
+    ProcessedBatch plain(test::with_deadband(1.0));
     plain.add(0, std::int64_t{7});
     CHECK(plain.samples[0].type == ValueType::integer);
     CHECK(plain.samples[0].value.integer == 7);
     ChannelProcessing how;
     how.scale = 0.5;
-    BatchFixture scaled(how);
+    ProcessedBatch scaled(how);
     scaled.add(0, std::int64_t{7});
     CHECK(scaled.samples[0].type == ValueType::real);
     CHECK(scaled.samples[0].value.real == 3.5);
 }
 
 TEST_CASE("texts and logical values go out as they are", "[processing]") {
-    BatchFixture f(with_all_stages());
+    ProcessedBatch f(with_all_stages());
     f.add(0, true);
     f.add(2, std::string_view("a text that is longer than a sample has room for"));
     REQUIRE(f.samples_of("temp").size() == 2);
@@ -117,7 +112,7 @@ TEST_CASE("texts and logical values go out as they are", "[processing]") {
 }
 
 TEST_CASE("what is held back has no number and is told at the flush, by channel and by reason", "[processing]") {
-    BatchFixture f(with_deadband(1.0));
+    ProcessedBatch f(test::with_deadband(1.0));
     const auto other = f.batch.add_channel("other", "");
     for (std::int64_t tick = 0; tick < 10; ++tick) {
         f.begin(tick);
@@ -128,13 +123,13 @@ TEST_CASE("what is held back has no number and is told at the flush, by channel 
     CHECK(f.samples_of("other").size() == 10);
     REQUIRE(f.samples_of("temp").size() == 2);
     CHECK(f.samples_of("temp")[1].seq == 2);
-    CHECK(f.samples_of("temp")[1].time_utc_ns == utc_of_zero_ns + 9 * ns_per_ms);
+    CHECK(f.samples_of("temp")[1].time_utc_ns == utc_of_zero_ns + 9 * test::millisecond_ns);
     CHECK(f.count(FilterReason::deadband) == 8);
     CHECK(f.filtered_of == std::map<std::string, std::uint64_t, std::less<>>{{"temp", 8}});
 }
 
 TEST_CASE("so many may be held back in one tick that they are told before its end", "[processing]") {
-    BatchFixture f(with_deadband(1.0));
+    ProcessedBatch f(test::with_deadband(1.0));
     f.begin(0);
     for (std::size_t i = 0; i < 3 * SampleBatch::samples_max + 1; ++i) {
         f.batch.add(f.channel, 5.0);
@@ -145,13 +140,13 @@ TEST_CASE("so many may be held back in one tick that they are told before its en
 }
 
 TEST_CASE("each reason has a count of its own", "[processing]") {
-    ChannelProcessing how = with_deadband(1.0);
+    ChannelProcessing how = test::with_deadband(1.0);
     how.valid_max = 10.0;
     how.out_of_range = OutOfRange::drop;
     how.send_interval_min = 10ms;
     how.window = 100ms;
     how.aggregates = {Aggregate::last};
-    BatchFixture f(how);
+    ProcessedBatch f(how);
     f.add(0, 1.0);
     f.add(1, 99.0);
     f.add(2, 1.0);
@@ -162,7 +157,7 @@ TEST_CASE("each reason has a count of its own", "[processing]") {
 }
 
 TEST_CASE("a sample that was held back is not missing in its tick", "[processing]") {
-    BatchFixture f(with_deadband(1.0));
+    ProcessedBatch f(test::with_deadband(1.0));
     f.add(0, 5.0);
     f.begin(1);
     f.batch.add(f.channel, 5.0);
@@ -177,7 +172,7 @@ TEST_CASE("a sample that was held back is not missing in its tick", "[processing
 }
 
 TEST_CASE("channels that are made have no sample because others have none", "[processing]") {
-    BatchFixture f(with_all_stages());
+    ProcessedBatch f(with_all_stages());
     f.begin(0);
     f.batch.add_absent_for_missing();
     f.batch.flush();
@@ -187,7 +182,7 @@ TEST_CASE("channels that are made have no sample because others have none", "[pr
 }
 
 TEST_CASE("NaN and infinities are bad readings also where they are processed", "[processing]") {
-    BatchFixture f(with_deadband(1.0));
+    ProcessedBatch f(test::with_deadband(1.0));
     f.add(0, std::numeric_limits<double>::quiet_NaN());
     f.add(1, std::numeric_limits<double>::infinity());
     f.add(2, 1.0);
@@ -202,7 +197,7 @@ TEST_CASE("a window's samples carry the times of its end and stand before what c
     how.window = 100ms;
     how.aggregates = {Aggregate::mean, Aggregate::count};
     how.window_raw = true;
-    BatchFixture f(how);
+    ProcessedBatch f(how);
     f.add(100, 1.0);
     f.add(150, 2.0);
     f.add(230, 9.0);
@@ -212,8 +207,8 @@ TEST_CASE("a window's samples carry the times of its end and stand before what c
     CHECK(f.table.at(mean.channel).unit == "Cel");
     CHECK(mean.value.real == 1.5);
     CHECK(mean.seq == 1);
-    CHECK(mean.time_mono_ns == 200 * ns_per_ms);
-    CHECK(mean.time_utc_ns == utc_of_zero_ns + 200 * ns_per_ms);
+    CHECK(mean.time_mono_ns == 200 * test::millisecond_ns);
+    CHECK(mean.time_utc_ns == utc_of_zero_ns + 200 * test::millisecond_ns);
     CHECK(f.table.at(f.samples[3].channel).channel == "temp.count");
     CHECK(f.table.at(f.samples[3].channel).unit == "1");
     CHECK(f.samples[3].value.integer == 2);
@@ -224,7 +219,7 @@ TEST_CASE("a window of bad readings has no values and a count of zero", "[proces
     ChannelProcessing how;
     how.window = 100ms;
     how.aggregates = {Aggregate::max, Aggregate::count};
-    BatchFixture f(how);
+    ProcessedBatch f(how);
     f.begin(0);
     f.batch.add_absent(f.channel);
     f.begin(100);
@@ -237,7 +232,7 @@ TEST_CASE("a window of bad readings has no values and a count of zero", "[proces
 }
 
 TEST_CASE("the next tick closes a window and ends a delay when the device is silent", "[processing]") {
-    BatchFixture f(with_all_stages());
+    ProcessedBatch f(with_all_stages());
     f.add(0, 0.0);
     f.add(2, 1'000.0);  // half of it in two milliseconds
     CHECK(f.samples_of("temp.alarm").back().text() != "high");
@@ -252,9 +247,10 @@ TEST_CASE("the next tick closes a window and ends a delay when the device is sil
 
 TEST_CASE("a step of the wall clock changes nothing but the times that are shown", "[processing]") {
     const auto run = [](std::int64_t step_ns) {
-        BatchFixture f(with_all_stages());
+        ProcessedBatch f(with_all_stages());
         for (std::int64_t ms = 0; ms < 100; ++ms) {
-            f.batch.begin(utc_of_zero_ns + ms * ns_per_ms + (ms > 50 ? step_ns : 0), ms * ns_per_ms);
+            f.batch.begin(utc_of_zero_ns + ms * test::millisecond_ns + (ms > 50 ? step_ns : 0),
+                          ms * test::millisecond_ns);
             f.batch.add(f.channel, static_cast<double>(ms * ms % 37));
             f.batch.flush();
         }
@@ -264,21 +260,21 @@ TEST_CASE("a step of the wall clock changes nothing but the times that are shown
         }
         return std::pair(times, f.filtered);
     };
-    CHECK(run(0) == run(3'600'000 * ns_per_ms));
-    CHECK(run(0) == run(-3'600'000 * ns_per_ms));
+    CHECK(run(0) == run(3'600'000 * test::millisecond_ns));
+    CHECK(run(0) == run(-3'600'000 * test::millisecond_ns));
 }
 
 TEST_CASE("a unit may be another one, and of a rate it is per second", "[processing]") {
     ChannelProcessing how;
     how.unit = "K";
-    BatchFixture named(how);
+    ProcessedBatch named(how);
     CHECK(named.table.at(ChannelId{0}).unit == "K");
     how.unit = "";
     how.derive = Derive::rate;
     how.window = 1s;
     how.aggregates = {Aggregate::mean};
     how.alarm_high = 1.0;
-    BatchFixture derived(how);
+    ProcessedBatch derived(how);
     CHECK(derived.table.at(ChannelId{0}).unit == "Cel/s");
     CHECK(derived.table.at(ChannelId{1}).unit == "Cel/s");
     CHECK(derived.table.at(ChannelId{2}).unit.empty());
@@ -287,7 +283,7 @@ TEST_CASE("a unit may be another one, and of a rate it is per second", "[process
 }
 
 TEST_CASE("processing goes by the name that the channel has in its topic", "[processing]") {
-    BatchFixture f(with_deadband(1.0), "core_0_load");
+    ProcessedBatch f(test::with_deadband(1.0), "core_0_load");
     const auto channel = f.batch.add_channel("Core 0/Load", "%");
     CHECK(channel == f.channel);
 }
@@ -296,14 +292,14 @@ TEST_CASE("a name that driver and processing both want is refused, whoever comes
     ChannelProcessing how;
     how.alarm_high = 1.0;
     SECTION("processing") {
-        BatchFixture f(how);
+        ProcessedBatch f(how);
         CHECK(f.batch.clash().empty());
         CHECK(f.batch.add_channel("temp.alarm", "") == SampleBatch::Channel::none);
         CHECK(f.batch.clash() == "temp.alarm");
         CHECK(f.batch.channels_refused() == 1);
     }
     SECTION("the driver") {
-        BatchFixture f(how, "temp2");
+        ProcessedBatch f(how, "temp2");
         ProcessingPlan plan;
         plan.channels["temp"] = how;
         SampleBatch batch(f.clock, f.table, DeviceId{4}, "other",
@@ -324,12 +320,12 @@ TEST_CASE("a very long name leaves room for the ending of what is made of it", "
     how.window = 1s;
     how.aggregates = {Aggregate::count};
     const std::string name(processed_name_bytes_max, 'x');
-    BatchFixture f(how, name);
+    ProcessedBatch f(how, name);
     CHECK(f.table.at(ChannelId{1}).channel == name + ".count");
 }
 
 TEST_CASE("channels that come while the device is read are processed as well", "[processing]") {
-    BatchFixture f(with_all_stages());
+    ProcessedBatch f(with_all_stages());
     f.batch.go_on_from({{ChannelId{7}, 5}});
     f.begin(0);
     f.batch.add(f.batch.add_channel("temp", ""), 1.0);
@@ -342,7 +338,7 @@ TEST_CASE("channels that come while the device is read are processed as well", "
 TEST_CASE("numbers of made channels go on in the next batch", "[processing]") {
     ChannelProcessing how;
     how.alarm_high = 1.0;
-    BatchFixture f(how);
+    ProcessedBatch f(how);
     f.batch.go_on_from({{ChannelId{1}, 41}});
     f.add(0, 5.0);
     CHECK(f.samples_of("temp.alarm").back().seq == 42);
@@ -357,13 +353,13 @@ TEST_CASE("processing allocates nothing once its channels are known", "[processi
                       [&](std::span<const TelemetrySample> samples) { sent += samples.size(); });
     ProcessingPlan plan;
     plan.channels["temp"] = with_all_stages();
-    plan.channels["level"] = with_deadband(5.0);
+    plan.channels["level"] = test::with_deadband(5.0);
     batch.process_with(plan, [&](const FilteredSamples& told) { filtered += total_of(told.by_reason); });
     const auto temp = batch.add_channel("temp", "");
     const auto level = batch.add_channel("level", "");
     const std::uint64_t before = test::allocations();
     for (std::int64_t ms = 0; ms < 1'000; ++ms) {
-        batch.begin(ms * ns_per_ms, ms * ns_per_ms);
+        batch.begin(ms * test::millisecond_ns, ms * test::millisecond_ns);
         batch.add(temp, static_cast<double>(ms * ms % 11'000));
         batch.add(level, ms);
         batch.add_absent_for_missing();

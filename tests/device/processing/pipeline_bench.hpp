@@ -11,6 +11,14 @@
 
 namespace telegate::test {
 
+[[nodiscard]] inline ChannelProcessing with_deadband(double absolute, double percent = 0.0, Duration silence = {}) {
+    ChannelProcessing how;
+    how.deadband = absolute;
+    how.deadband_percent = percent;
+    how.silence_max = silence;
+    return how;
+}
+
 /// A pipeline whose readings come at times in milliseconds.
 class PipelineBench {
   public:

@@ -1,3 +1,4 @@
+#include "device/nanoseconds.hpp"
 #include "slow_model.hpp"
 #include "support/catch.hpp"
 
@@ -10,8 +11,6 @@ using processing::Outcome;
 using processing::Reading;
 
 namespace {
-
-constexpr std::int64_t ns_per_ms = 1'000'000;
 
 /// Draws processing and readings.
 class Dice {
@@ -58,7 +57,7 @@ class Dice {
         now_ms_ += once_in(20) ? whole(100, 1'000) : whole(1, 30);
         walk_ += number(-3.0, 3.0);
         walk_ = std::abs(walk_) > 30.0 ? 0.0 : walk_;
-        Reading reading{walk_, now_ms_ * ns_per_ms};
+        Reading reading{walk_, now_ms_ * millisecond_ns};
         if (once_in(15)) {
             reading.quality = static_cast<Quality>(whole(1, 3));
         }
@@ -67,7 +66,7 @@ class Dice {
         }
         return reading;
     }
-    [[nodiscard]] std::int64_t later() { return (now_ms_ += whole(1, 200)) * ns_per_ms; }
+    [[nodiscard]] std::int64_t later() { return (now_ms_ += whole(1, 200)) * millisecond_ns; }
 
   private:
     std::mt19937 random_;

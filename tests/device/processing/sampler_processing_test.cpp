@@ -1,4 +1,5 @@
 #include "device/sampler_harness.hpp"
+#include "pipeline_bench.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>
@@ -11,8 +12,8 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Two channels, "a" with processing; the driver gives each the number of the read.
-struct Fixture : SamplerHarness {
-    explicit Fixture(const ChannelProcessing& how) : SamplerHarness(100'000) {
+struct ProcessedDevice : SamplerHarness {
+    explicit ProcessedDevice(const ChannelProcessing& how) : SamplerHarness(100'000) {
         script.channels = {"a", "b"};
         plan.channels["a"] = how;
         device = sampler.add(device_options("boiler"), std::make_unique<ScriptedDriver>(script), plan);
@@ -24,17 +25,11 @@ struct Fixture : SamplerHarness {
     DeviceId device{};
 };
 
-ChannelProcessing with_deadband(double deadband) {
-    ChannelProcessing how;
-    how.deadband = deadband;
-    return how;
-}
-
 }  // namespace
 
 TEST_CASE("what is held back was sampled and is filtered in the books, of the device and of the channel",
           "[processing]") {
-    Fixture f(with_deadband(1.5));
+    ProcessedDevice f(with_deadband(1.5));
     for (int tick = 0; tick < 10; ++tick) {
         f.step_after(1s);
     }
@@ -53,7 +48,7 @@ TEST_CASE("what is held back was sampled and is filtered in the books, of the de
 }
 
 TEST_CASE("the numbers of a channel have no holes where samples were held back", "[processing]") {
-    Fixture f(with_deadband(1.5));
+    ProcessedDevice f(with_deadband(1.5));
     for (int tick = 0; tick < 6; ++tick) {
         f.step_after(1s);
     }
@@ -67,7 +62,7 @@ TEST_CASE("the numbers of a channel have no holes where samples were held back",
 }
 
 TEST_CASE("counts by reason go on with another driver under the name", "[processing]") {
-    Fixture f(with_deadband(100.0));
+    ProcessedDevice f(with_deadband(100.0));
     f.step_after(1s);
     f.step_after(1s);
     Script other;
@@ -83,7 +78,7 @@ TEST_CASE("counts by reason go on with another driver under the name", "[process
 }
 
 TEST_CASE("a failed read gives a bad sample of a channel with a deadband, once", "[processing]") {
-    Fixture f(with_deadband(100.0));
+    ProcessedDevice f(with_deadband(100.0));
     f.step_after(1s);
     f.drain();
     f.script.answers = 0;
@@ -143,7 +138,7 @@ TEST_CASE("the books balance at every instant while samples are held back", "[pr
     ChannelProcessing how = with_deadband(2.0);
     how.window = 3s;
     how.aggregates = {Aggregate::mean, Aggregate::count};
-    Fixture f(how);
+    ProcessedDevice f(how);
     f.script.on_read = [](SampleBatch& batch) {
         for (int i = 0; i < 700; ++i) {
             batch.add(SampleBatch::Channel{0}, static_cast<double>(i % 13));

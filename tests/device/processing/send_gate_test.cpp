@@ -9,14 +9,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-ChannelProcessing with_deadband(double absolute, double percent = 0.0, Duration silence = 0ms) {
-    ChannelProcessing how;
-    how.deadband = absolute;
-    how.deadband_percent = percent;
-    how.silence_max = silence;
-    return how;
-}
-
 ChannelProcessing with_interval(Duration interval) {
     ChannelProcessing how;
     how.send_interval_min = interval;

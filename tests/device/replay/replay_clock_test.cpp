@@ -1,5 +1,6 @@
 #include "replay/replay_clock.hpp"
 
+#include "device/nanoseconds.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 
@@ -8,11 +9,10 @@
 
 using namespace telegate;
 using namespace telegate::replay;
+using test::millisecond_ns;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr std::int64_t ms = 1'000'000;
 
 struct Played {
     explicit Played(double speed) : clock(speed) {}
@@ -29,36 +29,36 @@ struct Played {
 TEST_CASE("moments are due as far apart as they were, divided by the speed", "[device][replay]") {
     const auto [speed, expected] = GENERATE(table<double, std::int64_t>({{1, 300}, {10, 30}, {0.5, 600}, {1'000, 0}}));
     Played played(speed);
-    CHECK(played.after(700 * ms) == 0ms);
-    const Duration due = played.after(1'000 * ms);
+    CHECK(played.after(700 * millisecond_ns) == 0ms);
+    const Duration due = played.after(1'000 * millisecond_ns);
     CHECK(due / 1ms == expected);
-    CHECK(played.after(1'000 * ms) == due);  // however often it is asked for
+    CHECK(played.after(1'000 * millisecond_ns) == due);  // however often it is asked for
 }
 
 TEST_CASE("what was captured before the sample in front of it is due with that one", "[device][replay]") {
     Played played(1);
-    CHECK(played.after(5'000 * ms) == 0ms);
-    CHECK(played.after(5'200 * ms) == 200ms);
-    CHECK(played.after(1'000 * ms) == 200ms);
-    CHECK(played.after(5'300 * ms) == 300ms);
+    CHECK(played.after(5'000 * millisecond_ns) == 0ms);
+    CHECK(played.after(5'200 * millisecond_ns) == 200ms);
+    CHECK(played.after(1'000 * millisecond_ns) == 200ms);
+    CHECK(played.after(5'300 * millisecond_ns) == 300ms);
 }
 
 TEST_CASE("another recorder begins at once", "[device][replay]") {
     Played played(1);
-    CHECK(played.after(5'000 * ms) == 0ms);
+    CHECK(played.after(5'000 * millisecond_ns) == 0ms);
     played.manual.advance(100ms);
-    CHECK(played.after(7 * ms, 2) == 100ms);
-    CHECK(played.after(17 * ms, 2) == 110ms);
+    CHECK(played.after(7 * millisecond_ns, 2) == 100ms);
+    CHECK(played.after(17 * millisecond_ns, 2) == 110ms);
 }
 
 TEST_CASE("a recording begins again after the time between its last two moments", "[device][replay]") {
     Played played(2);
     CHECK(played.after(0) == 0ms);
-    CHECK(played.after(100 * ms) == 50ms);
-    CHECK(played.after(300 * ms) == 150ms);
+    CHECK(played.after(100 * millisecond_ns) == 50ms);
+    CHECK(played.after(300 * millisecond_ns) == 150ms);
     played.clock.begin_again();
     CHECK(played.after(0, 2) == 250ms);
-    CHECK(played.after(100 * ms, 2) == 300ms);
+    CHECK(played.after(100 * millisecond_ns, 2) == 300ms);
 }
 
 TEST_CASE("a recording of one moment begins again each second", "[device][replay]") {
@@ -72,8 +72,8 @@ TEST_CASE("after a stop it goes on from there, without a burst", "[device][repla
     Played played(1);
     CHECK(played.after(0) == 0ms);
     played.manual.advance(60s);
-    CHECK(played.after(100 * ms) == 60s);
-    CHECK(played.after(200 * ms) == 60s + 100ms);
+    CHECK(played.after(100 * millisecond_ns) == 60s);
+    CHECK(played.after(200 * millisecond_ns) == 60s + 100ms);
 }
 
 TEST_CASE("no recorded time is too far", "[device][replay]") {

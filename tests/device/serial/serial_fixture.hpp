@@ -1,8 +1,8 @@
 #pragma once
 
 #include "device/driver_bench.hpp"
+#include "device/pty.hpp"
 #include "device/serial_driver.hpp"
-#include "pty.hpp"
 #include "support/eventually.hpp"
 
 #include <chrono>

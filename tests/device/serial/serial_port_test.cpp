@@ -1,6 +1,6 @@
 #include "serial/serial_port.hpp"
 
-#include "pty.hpp"
+#include "device/pty.hpp"
 #include "serial_fixture.hpp"
 #include "support/catch.hpp"
 

@@ -1,4 +1,5 @@
 #include "device/allocation_counter.hpp"
+#include "device/nanoseconds.hpp"
 #include "udp_fixture.hpp"
 
 #include <stdexcept>
@@ -9,8 +10,6 @@ using namespace telegate;
 using namespace telegate::test;
 
 namespace {
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 UdpDriverOptions on_port(std::uint16_t port) {
     UdpDriverOptions options;
@@ -236,8 +235,8 @@ TEST_CASE("lines of known metrics allocate nothing", "[device][udp]") {
     batch.go_on_from({});
     (void)driver.read(batch, clock.mono_now());
     const UdpSender sender(driver.port());
-    const auto take = [&] {
-        sender.send(text);
+    const auto take = [&, &datagram = text] {
+        sender.send(datagram);
         (void)driver.read(batch, clock.mono_now());
         batch.flush();
     };

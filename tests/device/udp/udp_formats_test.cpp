@@ -1,3 +1,4 @@
+#include "device/nanoseconds.hpp"
 #include "udp_fixture.hpp"
 
 #include <string>
@@ -20,8 +21,6 @@ UdpDriverOptions with_time(DatagramFormat format) {
     options.rules.name_member = "name";
     return options;
 }
-
-constexpr std::int64_t second_ns = 1'000'000'000;
 
 }  // namespace
 

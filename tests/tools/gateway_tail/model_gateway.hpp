@@ -13,7 +13,7 @@
 namespace telegate::tail::test {
 
 /// What may go wrong, each as chances in a hundred.
-struct Troubles {
+struct ModelTroubles {
     unsigned dropped = 5;  // before publication
     unsigned slow = 3;     // for this subscriber
     unsigned lost_answers = 10;
@@ -34,7 +34,7 @@ class ModelGateway {
     };
     using Key = std::pair<std::string, std::int64_t>;  // topic and epoch
 
-    ModelGateway(unsigned seed, Troubles troubles) : random_(seed), troubles_(troubles) {}
+    ModelGateway(unsigned seed, ModelTroubles troubles) : random_(seed), troubles_(troubles) {}
 
     [[nodiscard]] bool chance(unsigned percent) { return random_() % 100 < percent; }
     [[nodiscard]] std::size_t any(std::size_t below) { return random_() % below; }
@@ -83,7 +83,7 @@ class ModelGateway {
     void add(Answer& answer, const std::string& topic, std::uint64_t seq) const;
 
     std::mt19937 random_;
-    Troubles troubles_;
+    ModelTroubles troubles_;
     std::int64_t epoch_ = 100;
     bool is_connected_ = false;
     std::map<Key, Truth> truths_;

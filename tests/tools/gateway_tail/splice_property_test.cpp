@@ -73,7 +73,7 @@ class Witness final : public SpliceOutput {
 
 /// One run: what happens is drawn from the seed.
 struct Run {
-    Run(unsigned seed, Troubles troubles, SpliceOptions options)
+    Run(unsigned seed, ModelTroubles troubles, SpliceOptions options)
         : gateway(seed, troubles), witness(gateway), splice(std::move(options), witness) {}
 
     void connect() {
@@ -171,7 +171,7 @@ void check_all_is_covered(const Run& run) {
 TEST_CASE("whatever happens, each sample is given once in order or named lost", "[tail][splice]") {
     const auto seed = GENERATE(range(1U, 121U));
     CAPTURE(seed);
-    Troubles troubles;
+    ModelTroubles troubles;
     troubles.history_samples = seed % 3 == 0 ? 40 : 1'000'000;
     SpliceOptions options;
     options.since = seed % 4 == 0 ? "10m" : "";

@@ -1,9 +1,9 @@
 #include "support/catch.hpp"
 #include "tools/tap.hpp"
+#include "transport/chosen_names.hpp"
 #include "transport/engine.hpp"
 #include "transport/libzmq_link.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -29,10 +29,6 @@ std::vector<std::string> variants_of(const Workload& work, std::size_t io_thread
         }
     }
     return names;
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace

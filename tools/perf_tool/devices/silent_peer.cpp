@@ -1,5 +1,7 @@
 #include "silent_peer.hpp"
 
+#include "checked.hpp"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -9,19 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <system_error>
 #include <utility>
 
 namespace telegate::perf {
 
 namespace {
-
-int checked(int result, const char* what) {
-    if (result < 0) {
-        throw std::system_error(errno, std::generic_category(), what);
-    }
-    return result;
-}
 
 /// Takes what has come; false when that was the end.
 bool swallow(int connection) {

@@ -11,11 +11,6 @@ namespace telegate::perf {
 
 namespace {
 
-struct Figure {
-    std::string_view name;
-    double (*of)(const LineResult& line);
-};
-
 constexpr std::string_view received_name = "received by all, samples/s";
 constexpr std::string_view lost_name = "lost, samples";
 constexpr std::string_view wake_ups_name = "wake-ups of tg-io, /sample";
@@ -33,7 +28,7 @@ double each(const LineResult& line, std::uint64_t number) {
     return count(number) / std::max(1.0, count(line.offered));
 }
 
-constexpr std::array<Figure, 17> figures{{
+constexpr std::array<LineFigure, 17> line_figures{{
     {"offered, samples/s",
      [](const LineResult& line) {
          return per_second(line.offered, line.offering_seconds);
@@ -145,7 +140,7 @@ void add_machine(Report& report, const Machine& machine, const LineWork& work, c
 }  // namespace
 
 void add_rows(Report& report, const LineWork& work, bool rate_was_sought, const std::vector<Measured>& all) {
-    for (const Figure& figure : figures) {
+    for (const LineFigure& figure : line_figures) {
         Row row{std::string(figure.name), {}, goal_of(work, rate_was_sought, figure.name)};
         for (const Measured& one : all) {
             row.values.push_back(figure.of(one.line));

@@ -21,8 +21,8 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::chrono::milliseconds look_interval{5};
-constexpr std::chrono::nanoseconds second{std::chrono::seconds(1)};
-constexpr const char* receiver_name = "perf-sub";
+constexpr std::chrono::nanoseconds one_second{std::chrono::seconds(1)};
+constexpr const char* receiver_prefix = "perf-sub";
 
 std::string settings_text(const LineWork& work) {
     const std::string format = work.format == "json" ? "" : "format = " + work.format + "\n";  // json is the default
@@ -34,7 +34,7 @@ std::string settings_text(const LineWork& work) {
 /// The ticks that a run takes, and as many again for a machine that is too slow for it.
 std::size_t ticks_of(const LineWork& work) {
     const double nominal = static_cast<double>(work.samples) / static_cast<double>(work.rate) *
-                           (static_cast<double>(second.count()) / static_cast<double>(tick_of(work).count()));
+                           (static_cast<double>(one_second.count()) / static_cast<double>(tick_of(work).count()));
     return static_cast<std::size_t>(2 * nominal) + 1'000;
 }
 
@@ -63,7 +63,7 @@ class Line {
         for (std::size_t index = 0; index < work.subscribers; ++index) {
             receivers_.push_back(
                 std::make_unique<Receiver>(Receiver::Setup{gateway_->endpoints().front(), payload_reader(work.format),
-                                                           work.channels, receiver_name + std::to_string(index)},
+                                                           work.channels, receiver_prefix + std::to_string(index)},
                                            times_));
         }
         for (std::size_t index = 0; index < work.stalled; ++index) {
@@ -91,7 +91,7 @@ class Line {
         result.memory_more_mib = memory_more;
         result.sampling = since(before, after, "tg-sample");
         result.io = since(before, after, "tg-io");
-        result.receiving = since(before, after, receiver_name);
+        result.receiving = since(before, after, receiver_prefix);
         return result;
     }
 
@@ -200,7 +200,7 @@ class Line {
             last = std::max(last, receiver->last_mono_ns());
         }
         const auto seconds_since_first = [this](std::int64_t mono_ns) {
-            return static_cast<double>(mono_ns - progress_.first_mono_ns) / static_cast<double>(second.count());
+            return static_cast<double>(mono_ns - progress_.first_mono_ns) / static_cast<double>(one_second.count());
         };
         result.offering_seconds = seconds_since_first(progress_.last_mono_ns);
         result.seconds = seconds_since_first(last);
@@ -232,7 +232,7 @@ class Line {
 }  // namespace
 
 std::chrono::nanoseconds tick_of(const LineWork& work) {
-    return std::max(work.tick_min, second / static_cast<std::int64_t>(work.rate));
+    return std::max(work.tick_min, one_second / static_cast<std::int64_t>(work.rate));
 }
 
 LineResult run_line(const LineWork& work) {

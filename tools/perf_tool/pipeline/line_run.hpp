@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace telegate::perf {
 
@@ -42,6 +43,12 @@ struct LineResult {
     ThreadFigures receiving;  // all subscribers
 
     [[nodiscard]] bool lossless() const noexcept { return lost_at_queue == 0 && lost_at_backlogs == 0; }
+};
+
+/// One of the figures that a report shows of it.
+struct LineFigure {
+    std::string_view name;
+    double (*of)(const LineResult& line);
 };
 
 /// Time between two ticks: one for each sample as long as that is not below tick_min.

@@ -1,5 +1,6 @@
 #include "wake_ups.hpp"
 
+#include "checked.hpp"
 #include "transport/unique_fd.hpp"
 
 #include <netinet/in.h>
@@ -11,8 +12,6 @@
 
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,17 +22,10 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-int checked(int result, const char* what) {
-    if (result < 0) {
-        throw std::system_error(errno, std::generic_category(), what);
-    }
-    return result;
-}
-
 /// The two ends of a bell. An eventfd has one for both.
-class Line {
+class BellEnds {
   public:
-    explicit Line(Bell bell) : bell_(bell) {
+    explicit BellEnds(Bell bell) : bell_(bell) {
         if (bell == Bell::eventfd) {
             near_ = UniqueFd(checked(::eventfd(0, EFD_CLOEXEC), "eventfd"));
         } else {
@@ -87,9 +79,9 @@ class Line {
 };
 
 /// Hears every ring; each was given at the time in `given` that belongs to it.
-void hear_all(const Line& line, const std::vector<std::atomic<SteadyClock::rep>>& given, DelayCounts& delays) {
+void hear_all(const BellEnds& bell_ends, const std::vector<std::atomic<SteadyClock::rep>>& given, DelayCounts& delays) {
     for (std::size_t heard = 0; heard < given.size();) {
-        std::size_t rings = line.wait();
+        std::size_t rings = bell_ends.wait();
         const auto now = SteadyClock::now().time_since_epoch().count();
         for (; rings > 0; --rings, ++heard) {
             delays.add(now - given[heard].load(std::memory_order_relaxed), 1);
@@ -100,16 +92,16 @@ void hear_all(const Line& line, const std::vector<std::atomic<SteadyClock::rep>>
 }  // namespace
 
 DelayCounts measure_wake_ups(Bell bell, std::chrono::nanoseconds interval, std::size_t count) {
-    const Line line(bell);
+    const BellEnds bell_ends(bell);
     std::vector<std::atomic<SteadyClock::rep>> given(count);
     DelayCounts delays;
-    std::thread listener([&] { hear_all(line, given, delays); });
+    std::thread listener([&] { hear_all(bell_ends, given, delays); });
     auto due = SteadyClock::now();
     for (auto& time : given) {
         due += interval;
         std::this_thread::sleep_until(due);
         time.store(SteadyClock::now().time_since_epoch().count(), std::memory_order_relaxed);
-        line.ring();
+        bell_ends.ring();
     }
     listener.join();
     return delays;

@@ -26,7 +26,7 @@ namespace telegate::perf {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 /// What a program writes, all of it.
 std::string output_of(const std::string& command) {
@@ -88,16 +88,16 @@ bool read_answer(int socket, std::string& in) {
     return in.find("Connection: close\r\n") > in.find("\r\n\r\n");
 }
 
-std::vector<double> ask(const RequestLoad& load, Clock::time_point until) {
+std::vector<double> ask(const RequestLoad& load, SteadyClock::time_point until) {
     std::vector<double> times;
     std::string in;
     const std::string request = "GET " + load.path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     UniqueFd socket = connect_to(load.address);
-    for (auto begin = Clock::now(); begin < until; begin = Clock::now()) {
+    for (auto begin = SteadyClock::now(); begin < until; begin = SteadyClock::now()) {
         if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0 || !read_answer(socket.get(), in)) {
             socket = connect_to(load.address);
         }
-        times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+        times.push_back(std::chrono::duration<double, std::micro>(SteadyClock::now() - begin).count());
     }
     return times;
 }
@@ -124,8 +124,9 @@ LoadFigures load_by_threads(const RequestLoad& load) {
     std::vector<std::vector<double>> times(load.connections);
     std::vector<std::string> faults(load.connections);
     std::vector<std::thread> threads;
-    const auto begin = Clock::now();
-    const auto until = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(load.seconds));
+    const auto begin = SteadyClock::now();
+    const auto until =
+        begin + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(load.seconds));
     for (std::size_t client = 0; client < load.connections; ++client) {
         threads.emplace_back([&, client] {
             try {
@@ -140,7 +141,7 @@ LoadFigures load_by_threads(const RequestLoad& load) {
         threads[client].join();
         all.insert(all.end(), times[client].begin(), times[client].end());
     }
-    const std::chrono::duration<double> time = Clock::now() - begin;
+    const std::chrono::duration<double> time = SteadyClock::now() - begin;
     const auto fault = std::find_if(faults.begin(), faults.end(), [](const auto& text) { return !text.empty(); });
     if (fault != faults.end() || all.empty()) {
         throw std::runtime_error(fault == faults.end() ? "no answer at all" : *fault);

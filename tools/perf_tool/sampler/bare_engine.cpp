@@ -38,7 +38,7 @@ void serve_all(TickRecord& record) {
     std::exception_ptr fault;
     std::thread thread([&] {
         try {
-            require(schedule_thread(::pthread_self(), work.schedule));
+            require_granted(schedule_thread(::pthread_self(), work.schedule));
             ::prctl(PR_SET_TIMERSLACK, slack_ns);
             serve_all(record);
         } catch (...) {
@@ -54,7 +54,7 @@ void serve_all(TickRecord& record) {
 
 }  // namespace
 
-void require(const ScheduleGrant& grant) {
+void require_granted(const ScheduleGrant& grant) {
     if (grant.priority_refused || grant.processors_refused) {
         throw std::runtime_error(
             "the system refuses the priority or the processors: " +

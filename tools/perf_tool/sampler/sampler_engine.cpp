@@ -24,7 +24,7 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::size_t queue_capacity = 65'536;  // more than a second of the highest rate
-constexpr std::size_t pop_items = 256;          // what the pump takes at once
+constexpr std::size_t pump_items = 256;         // what the pump takes at once
 
 /// The system's clock. It remembers its answer before the last: at the first read of a device the last one is the time
 /// of the read, and the one before it that of the step, where the deadlines of the device begin.
@@ -76,7 +76,7 @@ class TickDriver final : public Driver {
 };
 
 /// The parts of the gateway from the device to the queue.
-struct Line {
+struct SamplerLine {
     RememberingClock clock;
     ChannelTable channels;
     Ledger ledger{1, channels};
@@ -86,8 +86,8 @@ struct Line {
 };
 
 /// Takes the samples out, as the pump does, until `stop` is set and the queue is empty. Returns how many.
-std::uint64_t consume(Line& line, const std::atomic<bool>& stop) {
-    std::array<TelemetrySample, pop_items> samples;
+std::uint64_t take_out(SamplerLine& line, const std::atomic<bool>& stop) {
+    std::array<TelemetrySample, pump_items> samples;
     std::uint64_t taken = 0;
     for (;;) {
         line.waker.clear();  // before it looks: what is told from here on wakes it again
@@ -110,7 +110,7 @@ std::uint64_t consume(Line& line, const std::atomic<bool>& stop) {
 TickRecord run_sampler(const TickWork& work) {
     TickRecord record(work.interval, work.ticks);
     std::atomic<bool> complete{false};
-    Line line;
+    SamplerLine line;
     DeviceOptions options;
     options.name = "clock";
     options.interval = work.interval;
@@ -118,14 +118,14 @@ TickRecord run_sampler(const TickWork& work) {
     SamplingThreads thread(line.sampler, line.clock, work.schedule);
     std::atomic<bool> stop{false};
     std::uint64_t taken = 0;
-    std::thread consumer([&] { taken = consume(line, stop); });
+    std::thread consumer([&] { taken = take_out(line, stop); });
     thread.start();
     complete.wait(false);
     thread.stop();
     stop = true;
     line.waker.wake();
     consumer.join();
-    require(thread.schedule());
+    require_granted(thread.schedule());
     if (const Books books = line.ledger.cut()[0]; books.sampled != taken || !books.balanced()) {
         throw std::runtime_error("sampler: " + std::to_string(books.sampled) + " samples were taken from the device, " +
                                  std::to_string(taken) + " from the queue");

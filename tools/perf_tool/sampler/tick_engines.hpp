@@ -32,6 +32,6 @@ inline constexpr std::array<TickEngine, 3> tick_engines{
     {{"sampler", run_sampler}, {"bare", run_bare}, {"bare 50 us", run_bare_with_slack}}};
 
 /// Throws std::runtime_error when the system did not grant all that was wanted.
-void require(const ScheduleGrant& grant);
+void require_granted(const ScheduleGrant& grant);
 
 }  // namespace telegate::perf

@@ -4,6 +4,7 @@
 #include "gateway.hpp"
 #include "log.hpp"
 #include "plan.hpp"
+#include "rest/rest_settings.hpp"
 
 #include <httplib.h>
 
@@ -15,10 +16,6 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::size_t clients = 4;
-constexpr const char* rest_settings =
-    "[rest]\nlisten = 127.0.0.1:0\n"
-    "[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:*\n"
-    "[device \"host\"]\ndriver = host\n[device \"simulated\"]\ndriver = simulated\n";
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include "../statistics.hpp"
+#include "chosen_names.hpp"
 #include "ping_pong.hpp"
 
 #include <CLI/CLI.hpp>
@@ -21,8 +22,8 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::uint64_t round_trips_max = 10'000'000;  // of one run: 80 MB of times
-constexpr std::size_t size_min = 16;                   // the number at the front, the byte at the end
-constexpr std::size_t size_max = 1024 * 1024;
+constexpr std::size_t payload_bytes_min = 16;          // the number at the front, the byte at the end
+constexpr std::size_t payload_bytes_max = 1024 * 1024;
 
 struct NamedTransport {
     const char* name;
@@ -38,10 +39,6 @@ struct Percentile {
 // The first carries the processor time.
 constexpr std::array<Percentile, 5> percentiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}}};
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
-}
 
 std::vector<LatencyEngine> engines_of(const LatencyOptions& options) {
     std::vector<LatencyEngine> engines{telegate_latency()};
@@ -142,7 +139,7 @@ std::shared_ptr<LatencyOptions> add_latency_options(CLI::App& options) {
         ->check(CLI::IsMember({"telegate", "libzmq", "raw"}))
         ->capture_default_str();
     options.add_option("--size", chosen->size, "Bytes of each payload")
-        ->check(CLI::Range(size_min, size_max))
+        ->check(CLI::Range(payload_bytes_min, payload_bytes_max))
         ->capture_default_str();
     auto* const seconds = options.add_option("--seconds", chosen->seconds, "Time of each engine in each run")
                               ->check(CLI::Range(0.001, 3'600.0))

@@ -1,3 +1,4 @@
+#include "engine.hpp"
 #include "ping_pong.hpp"
 
 #include <zmq.h>
@@ -13,13 +14,13 @@ namespace telegate::perf {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void fail_libzmq(const char* what) {
     throw std::runtime_error(std::string("libzmq: ") + what + ": " + zmq_strerror(zmq_errno()));
 }
 
-void check(int result, const char* what) {
+void check_libzmq(int result, const char* what) {
     if (result < 0) {
-        fail(what);
+        fail_libzmq(what);
     }
 }
 
@@ -29,29 +30,29 @@ using Socket = std::unique_ptr<void, int (*)(void*)>;
 Socket make_socket(const Context& context, int type, std::chrono::milliseconds receive_time) {
     Socket socket(zmq_socket(context.get(), type), zmq_close);
     if (!socket) {
-        fail("zmq_socket");
+        fail_libzmq("zmq_socket");
     }
     const int linger = 0;
     const auto receive_ms = static_cast<int>(receive_time.count());
     const auto send_ms = static_cast<int>(answer_time_max.count());
-    check(zmq_setsockopt(socket.get(), ZMQ_LINGER, &linger, sizeof linger), "ZMQ_LINGER");
-    check(zmq_setsockopt(socket.get(), ZMQ_RCVTIMEO, &receive_ms, sizeof receive_ms), "ZMQ_RCVTIMEO");
-    check(zmq_setsockopt(socket.get(), ZMQ_SNDTIMEO, &send_ms, sizeof send_ms), "ZMQ_SNDTIMEO");
+    check_libzmq(zmq_setsockopt(socket.get(), ZMQ_LINGER, &linger, sizeof linger), "ZMQ_LINGER");
+    check_libzmq(zmq_setsockopt(socket.get(), ZMQ_RCVTIMEO, &receive_ms, sizeof receive_ms), "ZMQ_RCVTIMEO");
+    check_libzmq(zmq_setsockopt(socket.get(), ZMQ_SNDTIMEO, &send_ms, sizeof send_ms), "ZMQ_SNDTIMEO");
     return socket;
 }
 
-const char* endpoint_over(Transport transport) {
+const char* libzmq_endpoint(Transport transport) {
     return transport == Transport::tcp   ? "tcp://127.0.0.1:*"
            : transport == Transport::ipc ? "ipc://*"
                                          : "inproc://perf_tool latency";
 }
 
 void join(const Socket& router, const Socket& dealer, Transport transport) {
-    check(zmq_bind(router.get(), endpoint_over(transport)), "zmq_bind");
+    check_libzmq(zmq_bind(router.get(), libzmq_endpoint(transport)), "zmq_bind");
     std::array<char, 512> endpoint{};
     std::size_t size = endpoint.size();
-    check(zmq_getsockopt(router.get(), ZMQ_LAST_ENDPOINT, endpoint.data(), &size), "ZMQ_LAST_ENDPOINT");
-    check(zmq_connect(dealer.get(), endpoint.data()), "zmq_connect");
+    check_libzmq(zmq_getsockopt(router.get(), ZMQ_LAST_ENDPOINT, endpoint.data(), &size), "ZMQ_LAST_ENDPOINT");
+    check_libzmq(zmq_connect(dealer.get(), endpoint.data()), "zmq_connect");
 }
 
 /// Into the caller's buffer, as in zmq_recv's own examples. False when nothing came in time.
@@ -63,7 +64,7 @@ bool receive(const Socket& socket, std::span<std::byte> buffer, std::size_t& siz
     if (received < 0 && zmq_errno() == EAGAIN) {
         return false;
     }
-    check(received, "zmq_recv");
+    check_libzmq(received, "zmq_recv");
     size = static_cast<std::size_t>(received);
     if (size > buffer.size()) {
         throw std::runtime_error("libzmq: a frame is longer than what was sent");
@@ -84,8 +85,8 @@ class Answering {
         if (!receive(router_, payload_, size)) {
             throw std::runtime_error("libzmq: a message came in part");
         }
-        check(zmq_send(router_.get(), peer_.data(), peer_size, ZMQ_SNDMORE), "zmq_send");
-        check(zmq_send(router_.get(), payload_.data(), size, 0), "zmq_send");
+        check_libzmq(zmq_send(router_.get(), peer_.data(), peer_size, ZMQ_SNDMORE), "zmq_send");
+        check_libzmq(zmq_send(router_.get(), payload_.data(), size, 0), "zmq_send");
     }
 
   private:
@@ -94,17 +95,17 @@ class Answering {
     std::vector<std::byte> payload_;
 };
 
-RoundTrips run(const LatencyWork& work) {
+RoundTrips run_libzmq_latency(const LatencyWork& work) {
     const Context context(zmq_ctx_new(), zmq_ctx_term);
     if (!context) {
-        fail("zmq_ctx_new");
+        fail_libzmq("zmq_ctx_new");
     }
     const Socket router = make_socket(context, ZMQ_ROUTER, stop_interval);
     const Socket dealer = make_socket(context, ZMQ_DEALER, answer_time_max);
     join(router, dealer, work.transport);
     std::vector<std::byte> answer(work.size);
     const auto exchange = [&](Bytes payload) {
-        check(zmq_send(dealer.get(), payload.data(), payload.size(), 0), "zmq_send");
+        check_libzmq(zmq_send(dealer.get(), payload.data(), payload.size(), 0), "zmq_send");
         std::size_t size = 0;
         if (!receive(dealer, answer, size)) {
             throw std::runtime_error("libzmq: no answer within ten seconds");
@@ -114,25 +115,16 @@ RoundTrips run(const LatencyWork& work) {
     return run_both(work.placement, Answering(router, work.size), [&] { return time_round_trips(work, exchange); });
 }
 
-bool can(Transport) {
-    return true;
+std::string libzmq_setup() {
+    return libzmq_version() + ", one context, one I/O thread, blocking zmq_send() and zmq_recv()";
 }
 
-std::string setup() {
-    int major = 0;
-    int minor = 0;
-    int patch = 0;
-    zmq_version(&major, &minor, &patch);
-    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) +
-           ", one context, one I/O thread, blocking zmq_send() and zmq_recv()";
-}
-
-constexpr std::array<LatencyEngine, 1> engines{{{"libzmq", setup, can, run}}};
+constexpr std::array<LatencyEngine, 1> latency_engines{{{"libzmq", libzmq_setup, any_transport, run_libzmq_latency}}};
 
 }  // namespace
 
 std::span<const LatencyEngine> libzmq_latency() {
-    return engines;
+    return latency_engines;
 }
 
 }  // namespace telegate::perf

@@ -1,4 +1,7 @@
+#include "../checked.hpp"
 #include "ping_pong.hpp"
+#include "raw_socket.hpp"
+#include "transport/unique_fd.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -7,13 +10,11 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,47 +22,23 @@ namespace telegate::perf {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), std::string("raw: ") + what);
-}
-
-class Descriptor {
-  public:
-    Descriptor(int number, const char* what) : number_(number) {
-        if (number < 0) {
-            fail(what);
-        }
-    }
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-    }
-    [[nodiscard]] int get() const noexcept { return number_; }
-
-  private:
-    int number_;
-};
-
 /// One end of a connection: non-blocking, waited for with epoll, moving frames of one size with the header of ZMTP.
 class End {
   public:
-    End(Descriptor socket, std::size_t payload_bytes)
+    End(UniqueFd socket, std::size_t payload_bytes)
         : socket_(std::move(socket)),
-          epoll_(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1"),
+          epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "raw: epoll_create1")),
           header_bytes_(payload_bytes < 256 ? 2 : 9),
           outgoing_(header_bytes_ + payload_bytes),
           incoming_(outgoing_.size()) {
         const int flags = ::fcntl(socket_.get(), F_GETFL);
         if (flags < 0 || ::fcntl(socket_.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
-            fail("O_NONBLOCK");
+            fail_raw("O_NONBLOCK");
         }
         epoll_event event{};
         event.events = EPOLLIN;
         if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket_.get(), &event) != 0) {
-            fail("epoll_ctl");
+            fail_raw("epoll_ctl");
         }
         outgoing_[0] = static_cast<std::byte>(header_bytes_ == 2 ? 0 : 2);
         for (std::size_t index = 1; index < header_bytes_; ++index) {
@@ -79,7 +56,7 @@ class End {
             } else if (errno == EAGAIN) {
                 wait_for_room();
             } else if (errno != EINTR) {
-                fail("send");
+                fail_raw("send");
             }
         }
     }
@@ -101,7 +78,7 @@ class End {
                 throw std::runtime_error("raw: the connection was closed");
             }
             if (count < 0 && errno != EAGAIN && errno != EINTR) {
-                fail("recv");
+                fail_raw("recv");
             }
             have += count < 0 ? 0 : static_cast<std::size_t>(count);
             time = answer_time_max;
@@ -120,24 +97,24 @@ class End {
         }
     }
 
-    Descriptor socket_;
-    Descriptor epoll_;
+    UniqueFd socket_;
+    UniqueFd epoll_;
     std::size_t header_bytes_;
     std::vector<std::byte> outgoing_;  // the header of all, then the payload of one
     std::vector<std::byte> incoming_;
 };
 
-using Pair = std::pair<Descriptor, Descriptor>;
+using SocketPair = std::pair<UniqueFd, UniqueFd>;
 
-void send_at_once(const Descriptor& socket) {
+void send_at_once(const UniqueFd& socket) {
     const int on = 1;
     if (::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
-        fail("TCP_NODELAY");
+        fail_raw("TCP_NODELAY");
     }
 }
 
-Pair tcp_pair() {
-    const Descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+SocketPair tcp_pair() {
+    const UniqueFd listener(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "raw: socket"));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -145,28 +122,28 @@ Pair tcp_pair() {
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
     if (::bind(listener.get(), generic, size) != 0 || ::listen(listener.get(), 1) != 0 ||
         ::getsockname(listener.get(), generic, &size) != 0) {
-        fail("listen");
+        fail_raw("listen");
     }
-    Descriptor ours(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+    UniqueFd ours(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "raw: socket"));
     if (::connect(ours.get(), generic, size) != 0) {  // within loopback, there at once
-        fail("connect");
+        fail_raw("connect");
     }
-    Descriptor theirs(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept4");
+    UniqueFd theirs(checked(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "raw: accept4"));
     send_at_once(ours);
     send_at_once(theirs);
     return {std::move(ours), std::move(theirs)};
 }
 
-Pair unix_pair() {
+SocketPair unix_pair() {
     int numbers[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, numbers) != 0) {
-        fail("socketpair");
+        fail_raw("socketpair");
     }
-    return {Descriptor(numbers[0], "socketpair"), Descriptor(numbers[1], "socketpair")};
+    return {UniqueFd(numbers[0]), UniqueFd(numbers[1])};
 }
 
-RoundTrips run(const LatencyWork& work) {
-    Pair pair = work.transport == Transport::tcp ? tcp_pair() : unix_pair();
+RoundTrips run_raw_latency(const LatencyWork& work) {
+    SocketPair pair = work.transport == Transport::tcp ? tcp_pair() : unix_pair();
     End dealer(std::move(pair.first), work.size);
     End router(std::move(pair.second), work.size);
     const auto answer = [&router] {
@@ -186,18 +163,18 @@ RoundTrips run(const LatencyWork& work) {
     return run_both(work.placement, answer, [&] { return time_round_trips(work, exchange); });
 }
 
-std::string setup() {
+std::string raw_setup() {
     return "the same kind of connection, non-blocking, epoll_wait() on both sides";
 }
 
-bool can(Transport transport) {
+bool has_sockets(Transport transport) {
     return transport != Transport::inproc;
 }
 
 }  // namespace
 
 LatencyEngine raw_latency() {
-    return {"raw", setup, can, run};
+    return {"raw", raw_setup, has_sockets, run_raw_latency};
 }
 
 }  // namespace telegate::perf

@@ -52,7 +52,7 @@ Bytes exchange(Dealer& dealer, MessageBatch& batch, Bytes payload) {
     return only_frame_of(batch);
 }
 
-RoundTrips run(const LatencyWork& work) {
+RoundTrips run_telegate_latency(const LatencyWork& work) {
     Reactor router_reactor;
     Router router(router_reactor, {});
     Reactor dealer_reactor;
@@ -65,18 +65,14 @@ RoundTrips run(const LatencyWork& work) {
         [&] { return time_round_trips(work, [&](Bytes payload) { return exchange(dealer, answers, payload); }); });
 }
 
-std::string setup() {
+std::string telegate_setup() {
     return "a Dealer and a Router, a Reactor in each thread, receive_for()";
-}
-
-bool can(Transport) {
-    return true;
 }
 
 }  // namespace
 
 LatencyEngine telegate_latency() {
-    return {"telegate", setup, can, run};
+    return {"telegate", telegate_setup, any_transport, run_telegate_latency};
 }
 
 }  // namespace telegate::perf

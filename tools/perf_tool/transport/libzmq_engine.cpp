@@ -43,7 +43,7 @@ struct Variant {
     return variants;
 }
 
-bool can(const Workload& work, const Setup& setup) {
+bool can_run_libzmq(const Workload& work, const Setup& setup) {
     // What HWM 0 lets pile up must fit into memory.
     const bool fits = !setup.unlimited || work.messages <= unlimited_bytes_max / work.size / work.receivers;
     const bool needs_sockets = setup.two_contexts || setup.buffer_bytes > 0 || setup.io_threads > 1;
@@ -53,7 +53,7 @@ bool can(const Workload& work, const Setup& setup) {
     return is_possible(work) && fits && differs && (!work.curve || zmq_has("curve") == 1);
 }
 
-Outcome run(const Workload& work, const Setup& setup) {
+Outcome run_libzmq(const Workload& work, const Setup& setup) {
     return run_workload<libzmq::Link>(work, setup, libzmq::make_keys(work));
 }
 
@@ -63,9 +63,9 @@ std::vector<Engine> libzmq_engines(std::size_t io_threads) {
     std::vector<Engine> engines;
     for (const Variant& variant : variants_with(io_threads)) {
         engines.push_back({"libzmq", variant.name,
-                           [setup = variant.setup](const Workload& work) { return can(work, setup); },
+                           [setup = variant.setup](const Workload& work) { return can_run_libzmq(work, setup); },
                            [setup = variant.setup](const Workload& work) {
-                               return run(work, setup);
+                               return run_libzmq(work, setup);
                            }});
     }
     return engines;

@@ -1,5 +1,6 @@
 #include "matrix_command.hpp"
 
+#include "chosen_names.hpp"
 #include "measure.hpp"
 
 #include <unistd.h>
@@ -10,21 +11,16 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace telegate::perf {
 
 namespace {
 
-[[nodiscard]] std::string text_of(double seconds) {
+[[nodiscard]] std::string text_of_seconds(double seconds) {
     std::ostringstream text;
     text << seconds;
     return text.str();
-}
-
-bool is_asked_for(const EngineSelection& selection, std::string_view engine) {
-    return std::ranges::find(selection.engines, engine) != selection.engines.end();
 }
 
 [[nodiscard]] std::string about_libzmq(const EngineSelection& selection) {
@@ -32,7 +28,7 @@ bool is_asked_for(const EngineSelection& selection, std::string_view engine) {
     if (version.empty()) {
         return "not measured: it was not found when this was built";
     }
-    return is_asked_for(selection, "libzmq") ? version : "not measured: not asked for";
+    return contains(selection.engines, "libzmq") ? version : "not measured: not asked for";
 }
 
 [[nodiscard]] std::string place_of(const Matrix& matrix, std::size_t index) {
@@ -47,7 +43,7 @@ bool is_asked_for(const EngineSelection& selection, std::string_view engine) {
 std::vector<Engine> engines_of(const EngineSelection& selection) {
     std::vector<Engine> engines;
     const auto add = [&](std::vector<Engine> those) {
-        if (!those.empty() && is_asked_for(selection, those.front().name)) {
+        if (!those.empty() && contains(selection.engines, those.front().name)) {
             std::ranges::move(those, std::back_inserter(engines));
         }
     };
@@ -63,7 +59,7 @@ std::vector<Engine> engines_of(const EngineSelection& selection) {
 }
 
 Matrix measure_matrix(Matrix matrix, const EngineSelection& selection, std::size_t runs) {
-    const Plan plan{engines_of(selection), runs, selection.seconds};
+    const MeasurePlan plan{engines_of(selection), runs, selection.seconds};
     if (plan.engines.empty()) {
         throw std::runtime_error("none of the engines asked for is there; libzmq is " + about_libzmq(selection));
     }
@@ -72,7 +68,7 @@ Matrix measure_matrix(Matrix matrix, const EngineSelection& selection, std::size
     matrix.parameters.emplace_back("runs", std::to_string(runs) + ", all engines in turn in each");
     matrix.parameters.emplace_back(
         "messages", selection.messages.empty()
-                        ? "as many as take an engine " + text_of(selection.seconds) + " s, found by a trial"
+                        ? "as many as take an engine " + text_of_seconds(selection.seconds) + " s, found by a trial"
                         : selection.messages);
     const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
     std::size_t shown = matrix.cells.size();

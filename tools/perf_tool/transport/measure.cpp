@@ -46,7 +46,7 @@ void add_run(Entry& entry, const Cell& cell) {
 }
 
 template <class OnTrial>
-[[nodiscard]] std::vector<Entry> entries_of(const Cell& cell, const Plan& plan, const OnTrial& on_trial) {
+[[nodiscard]] std::vector<Entry> entries_of(const Cell& cell, const MeasurePlan& plan, const OnTrial& on_trial) {
     std::vector<Entry> entries;
     for (const Engine& engine : plan.engines) {
         if (!engine.can(cell.work)) {
@@ -96,7 +96,7 @@ Amount messages_in(double seconds, const Engine& engine, Workload work) {
     }
 }
 
-void measure_cells(std::vector<Cell>& cells, const Plan& plan, const Progress& progress) {
+void measure_cells(std::vector<Cell>& cells, const MeasurePlan& plan, const Progress& progress) {
     for (std::size_t index = 0; index < cells.size(); ++index) {
         Cell& cell = cells[index];
         std::vector<Entry> entries = entries_of(cell, plan, [&](const Engine& engine) { progress(index, 0, engine); });

@@ -12,7 +12,7 @@
 namespace telegate::perf {
 
 /// How often and how long.
-struct Plan {
+struct MeasurePlan {
     std::vector<Engine> engines;
     std::size_t runs = 5;
     double seconds = 2;  // for cells that do not say how many messages
@@ -24,7 +24,7 @@ using Progress = std::function<void(std::size_t cell, std::size_t run, const Eng
 /// Fills the cells: each run measures all engines that can, once, one after the other. An engine's number of messages
 /// is the cell's, or what takes it about the time of the plan. Throws std::runtime_error, naming engine and cell, when
 /// a result is wrong.
-void measure_cells(std::vector<Cell>& cells, const Plan& plan, const Progress& progress);
+void measure_cells(std::vector<Cell>& cells, const MeasurePlan& plan, const Progress& progress);
 
 /// "libzmq (two contexts)".
 [[nodiscard]] std::string name_of(const Engine& engine);

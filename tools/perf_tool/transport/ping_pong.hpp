@@ -23,6 +23,11 @@ inline constexpr std::chrono::milliseconds answer_time_max{10'000};
 inline constexpr std::chrono::milliseconds stop_interval{100};
 inline constexpr std::uint64_t warm_up_round_trips = 500;
 
+/// For an engine that can do all.
+[[nodiscard]] inline bool any_transport(Transport /*transport*/) {
+    return true;
+}
+
 [[nodiscard]] inline double cpu_ns_of(clockid_t clock) {
     timespec time{};
     ::clock_gettime(clock, &time);

@@ -19,8 +19,8 @@ constexpr std::array<std::size_t, 3> chunks{64 * 1024, 256 * 1024, 1024 * 1024};
 constexpr std::array<int, 2> buffers{0, 4 * 1024 * 1024};
 /// From 2 MiB on, what is read has left the writer's own cache for the one that cores share, where it comes from
 /// sooner.
-constexpr std::array<std::size_t, 6> rings{64 * 1024,       256 * 1024,      1024 * 1024,
-                                           2 * 1024 * 1024, 4 * 1024 * 1024, 8 * 1024 * 1024};
+constexpr std::array<std::size_t, 6> ring_sizes{64 * 1024,       256 * 1024,      1024 * 1024,
+                                                2 * 1024 * 1024, 4 * 1024 * 1024, 8 * 1024 * 1024};
 constexpr int trial_rounds = 3;
 constexpr std::uint64_t few_messages = 20'000;  // take no time worth finding out
 
@@ -32,7 +32,7 @@ Outcome run_tuned(const Workload& work, const RawTuning& tuning) {
 [[nodiscard]] std::vector<RawTuning> tunings_of(const Workload& work) {
     std::vector<RawTuning> tunings;
     if (work.transport == Transport::inproc) {
-        for (const std::size_t ring : rings) {
+        for (const std::size_t ring : ring_sizes) {
             const std::size_t bytes = ByteRing::capacity_for(ring, work.size);
             if (tunings.empty() || tunings.back().chunk_bytes != bytes) {
                 tunings.push_back({bytes, 0});
@@ -103,7 +103,7 @@ struct Candidate {
                : chunk + size_name(given.send) + " to send and " + size_name(given.receive) + " to receive";
 }
 
-Outcome run(const RawTrial& trial, const Workload& work) {
+Outcome run_raw(const RawTrial& trial, const Workload& work) {
     const RawTuning tuning = best_tuning(trial, work);
     Outcome outcome = run_tuned(work, tuning);
     outcome.setup = words_of(tuning, work.transport);
@@ -111,15 +111,15 @@ Outcome run(const RawTrial& trial, const Workload& work) {
 }
 
 /// It seals nothing, so it is no ceiling where the others do.
-[[nodiscard]] bool can(const Workload& work) {
+[[nodiscard]] bool can_run_raw(const Workload& work) {
     return is_possible(work) && !work.curve;
 }
 
 }  // namespace
 
 std::vector<Engine> raw_engines(const RawTrial& trial) {
-    return {{"raw", {}, can, [trial](const Workload& work) {
-                 return run(trial, work);
+    return {{"raw", {}, can_run_raw, [trial](const Workload& work) {
+                 return run_raw(trial, work);
              }}};
 }
 

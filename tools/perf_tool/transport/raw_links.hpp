@@ -141,7 +141,7 @@ class StreamLink::Sender {
     [[nodiscard]] bool complete() {
         listener_.accept_some(connections_);
         is_complete_ = std::all_of(connections_.begin(), connections_.end(),
-                                   [](const Descriptor& connection) { return connection.get() >= 0; });
+                                   [](const UniqueFd& connection) { return connection.get() >= 0; });
         for (std::size_t index = 0; is_complete_ && index < connections_.size(); ++index) {
             lanes_[lanes_.size() == 1 ? 0 : index].add_socket(connections_[index].get());
         }
@@ -150,7 +150,7 @@ class StreamLink::Sender {
 
     RawListener listener_;
     LaneTurns turns_;
-    std::vector<Descriptor> connections_;
+    std::vector<UniqueFd> connections_;
     std::vector<ChunkWriter> lanes_;
     bool is_complete_ = false;
 };
@@ -202,7 +202,7 @@ class StreamLink::Receiver {
     }
 
     const std::size_t chunk_bytes_;
-    const Descriptor socket_;
+    const UniqueFd socket_;
     std::vector<char> bytes_;
     std::size_t have_ = 0;
 };

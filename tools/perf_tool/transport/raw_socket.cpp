@@ -7,7 +7,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -15,15 +14,11 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
+#include <utility>
 
 namespace telegate::perf {
 
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), std::string("raw: ") + what);
-}
 
 /// The address of either kind; of a Unix socket it is a name that the kernel has chosen, and no file.
 struct Address {
@@ -63,7 +58,7 @@ struct Address {
 
 void set_option(int socket, int level, int name, int value) {
     if (::setsockopt(socket, level, name, &value, sizeof value) != 0) {
-        fail("setsockopt");
+        fail_raw("setsockopt");
     }
 }
 
@@ -73,7 +68,7 @@ void set_option(int socket, int level, int name, int value) {
     int doubled = 0;
     socklen_t bytes = sizeof doubled;
     if (::getsockopt(socket, SOL_SOCKET, name, &doubled, &bytes) != 0) {
-        fail("getsockopt");
+        fail_raw("getsockopt");
     }
     return static_cast<std::size_t>(doubled) / 2;
 }
@@ -83,14 +78,14 @@ void set_time(int socket, int name, std::chrono::milliseconds time) {
     value.tv_sec = time.count() / 1'000;
     value.tv_usec = time.count() % 1'000 * 1'000;
     if (::setsockopt(socket, SOL_SOCKET, name, &value, sizeof value) != 0) {
-        fail("setsockopt");
+        fail_raw("setsockopt");
     }
 }
 
-[[nodiscard]] Descriptor make_socket(Transport transport) {
-    Descriptor socket(::socket(transport == Transport::tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+[[nodiscard]] UniqueFd make_socket(Transport transport) {
+    UniqueFd socket(::socket(transport == Transport::tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (socket.get() < 0) {
-        fail("socket");
+        fail_raw("socket");
     }
     return socket;
 }
@@ -106,17 +101,11 @@ void set_up(int socket, Transport transport) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-    if (number_ >= 0) {
-        ::close(number_);
-    }
-}
-
 RawListener::RawListener(Transport transport, int buffer_bytes)
     : transport_(transport), buffer_bytes_(buffer_bytes), socket_(make_socket(transport)) {
     Address address = any_address(transport);
     if (::bind(socket_.get(), address.get(), address.bytes) != 0 || ::listen(socket_.get(), SOMAXCONN) != 0) {
-        fail("listen");
+        fail_raw("listen");
     }
     set_time(socket_.get(), SO_RCVTIMEO, std::chrono::milliseconds(1));
 }
@@ -124,7 +113,7 @@ RawListener::RawListener(Transport transport, int buffer_bytes)
 std::string RawListener::address() const {
     Address address;
     if (::getsockname(socket_.get(), address.get(), &address.bytes) != 0) {
-        fail("getsockname");
+        fail_raw("getsockname");
     }
     if (transport_ == Transport::tcp) {
         return std::to_string(ntohs(reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port));
@@ -133,14 +122,14 @@ std::string RawListener::address() const {
     return {local->sun_path + 1, address.bytes - offsetof(sockaddr_un, sun_path) - 1};
 }
 
-void RawListener::accept_some(std::vector<Descriptor>& connections) {
+void RawListener::accept_some(std::vector<UniqueFd>& connections) {
     for (;;) {
-        Descriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (socket.get() < 0) {
             if (errno == EAGAIN || errno == EINTR) {
                 return;
             }
-            fail("accept4");
+            fail_raw("accept4");
         }
         set_up(socket.get(), transport_);
         set_time(socket.get(), SO_RCVTIMEO, stillness_max);  // for the place
@@ -155,15 +144,15 @@ void RawListener::accept_some(std::vector<Descriptor>& connections) {
     }
 }
 
-Descriptor raw_connect(Transport transport, const std::string& address, int buffer_bytes, std::size_t place) {
-    Descriptor socket = make_socket(transport);
+UniqueFd raw_connect(Transport transport, const std::string& address, int buffer_bytes, std::size_t place) {
+    UniqueFd socket = make_socket(transport);
     set_up(socket.get(), transport);
     if (buffer_bytes > 0) {  // before it connects, or the window is not scaled for it
         set_option(socket.get(), SOL_SOCKET, SO_RCVBUF, buffer_bytes);
     }
     Address to = parse_address(transport, address);
     if (::connect(socket.get(), to.get(), to.bytes) != 0) {
-        fail("connect");
+        fail_raw("connect");
     }
     const auto number = static_cast<std::uint32_t>(place);
     write_all(socket.get(), reinterpret_cast<const char*>(&number), sizeof number);
@@ -171,7 +160,7 @@ Descriptor raw_connect(Transport transport, const std::string& address, int buff
 }
 
 GivenBuffers given_buffers(Transport transport, int buffer_bytes) {
-    const Descriptor socket = make_socket(transport);
+    const UniqueFd socket = make_socket(transport);
     GivenBuffers given;
     given.send = given_buffer(socket.get(), SO_SNDBUF, buffer_bytes);
     given.receive = transport == Transport::tcp ? given_buffer(socket.get(), SO_RCVBUF, buffer_bytes) : given.send;
@@ -187,7 +176,7 @@ std::size_t read_some(int socket, char* data, std::size_t bytes_max) {
         throw std::runtime_error("raw: the connection was closed");
     }
     if (errno != EAGAIN && errno != EINTR) {
-        fail("recv");
+        fail_raw("recv");
     }
     return 0;
 }
@@ -199,7 +188,7 @@ void write_all(int socket, const char* data, std::size_t bytes) {
             throw std::runtime_error("raw: nothing was read for ten seconds");
         }
         if (sent < 0 && errno != EINTR) {
-            fail("send");
+            fail_raw("send");
         }
         const std::size_t done = sent > 0 ? static_cast<std::size_t>(sent) : 0;
         data += done;

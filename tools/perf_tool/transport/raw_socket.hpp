@@ -1,30 +1,20 @@
 #pragma once
 
 #include "core/endpoint.hpp"
+#include "transport/unique_fd.hpp"
 
+#include <cerrno>
 #include <cstddef>
 #include <string>
-#include <utility>
+#include <system_error>
 #include <vector>
 
 namespace telegate::perf {
 
-/// A descriptor that is closed when it goes.
-/// Threads: one. Limits: one descriptor. Failure: none.
-class Descriptor {
-  public:
-    explicit Descriptor(int number = -1) noexcept : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~Descriptor();
-    [[nodiscard]] int get() const noexcept { return number_; }
-
-  private:
-    int number_;
-};
+/// Throws std::system_error: `what` is the call that has failed just now.
+[[noreturn]] inline void fail_raw(const char* what) {
+    throw std::system_error(errno, std::generic_category(), std::string("raw: ") + what);
+}
 
 /// Blocking stream sockets on this machine: tcp over loopback with TCP_NODELAY, or Unix in place of ipc.
 /// Threads: one each. Limits: none.
@@ -36,17 +26,17 @@ class RawListener {
     /// For RawConnection.
     [[nodiscard]] std::string address() const;
     /// The connections that have come so far, each at the place that it has named.
-    void accept_some(std::vector<Descriptor>& connections);
+    void accept_some(std::vector<UniqueFd>& connections);
 
   private:
     const Transport transport_;
     const int buffer_bytes_;
-    Descriptor socket_;
+    UniqueFd socket_;
 };
 
 /// Connects and names its place. `buffer_bytes` for receiving.
-[[nodiscard]] Descriptor raw_connect(Transport transport, const std::string& address, int buffer_bytes,
-                                     std::size_t place);
+[[nodiscard]] UniqueFd raw_connect(Transport transport, const std::string& address, int buffer_bytes,
+                                   std::size_t place);
 
 /// What the kernel gives of the buffers that are asked for. Only the sender's counts between Unix sockets.
 struct GivenBuffers {

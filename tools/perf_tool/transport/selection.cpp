@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "board.hpp"
+#include "chosen_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,10 +36,6 @@ constexpr std::string_view original = "original";
     return text == original || (number > 0 && number <= messages_max)
                ? std::string()
                : text + " is neither \"original\" nor a number from 1 to " + std::to_string(messages_max);
-}
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
 }
 
 CLI::Option* add_sizes(CLI::App& app, std::vector<std::size_t>& sizes) {

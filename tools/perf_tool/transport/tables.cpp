@@ -62,42 +62,42 @@ std::string gigabytes_of(const Cell& cell, const Series* series) {
 }
 
 /// What a column of the summary shows of one row.
-struct Row {
+struct SummaryRow {
     const Cell& cell;
     const Standing& standing;
 };
 struct Shown {
     Table::Column column;
-    std::function<std::string(const Row&)> text;
+    std::function<std::string(const SummaryRow&)> text;
 };
 
 Shown rate_column(const char* over, const Series* Standing::*engine) {
-    return {{over, "median"}, [engine](const Row& row) {
+    return {{over, "median"}, [engine](const SummaryRow& row) {
                 return rate_of(row.standing.*engine);
             }};
 }
 
 Shown ratio_column(const char* over, std::vector<double> Standing::*ratio) {
-    return {{over, "ratio"}, [ratio](const Row& row) {
+    return {{over, "ratio"}, [ratio](const SummaryRow& row) {
                 return median_of(row.standing.*ratio, times);
             }};
 }
 
 Shown cpu_column(const char* title, const Series* Standing::*engine) {
-    return {{"CPU ns", title}, [engine](const Row& row) {
+    return {{"CPU ns", title}, [engine](const SummaryRow& row) {
                 return cpu_of(row.standing.*engine);
             }};
 }
 
 Shown gigabytes_column(const char* title, const Series* Standing::*engine) {
-    return {{"GB/s", title}, [engine](const Row& row) {
+    return {{"GB/s", title}, [engine](const SummaryRow& row) {
                 return gigabytes_of(row.cell, row.standing.*engine);
             }};
 }
 
 /// Telegate's least or greatest.
 Shown bound_column(const char* title, double Spread::*bound) {
-    return {{"Telegate", title}, [bound](const Row& row) {
+    return {{"Telegate", title}, [bound](const SummaryRow& row) {
                 return row.standing.telegate == nullptr ? std::string(none)
                                                         : short_number(spread_of(row.standing.telegate->rates).*bound);
             }};
@@ -105,7 +105,7 @@ Shown bound_column(const char* title, double Spread::*bound) {
 
 std::vector<Shown> summary_columns(const Matrix& matrix) {
     std::vector<Shown> shown{{{"", "", false},
-                              [](const Row& row) {
+                              [](const SummaryRow& row) {
                                   return row_name(row.cell, row.standing);
                               }},
                              rate_column("Telegate", &Standing::telegate),
@@ -125,13 +125,13 @@ std::vector<Shown> summary_columns(const Matrix& matrix) {
     } else {
         const bool is_time = matrix.lower_is_better;
         add(rate_column("raw", &Standing::raw));
-        add({{"raw", is_time ? "times" : "share"}, [is_time](const Row& row) {
+        add({{"raw", is_time ? "times" : "share"}, [is_time](const SummaryRow& row) {
                  return median_of(row.standing.of_raw, is_time ? times : percent);
              }});
     }
     add(cpu_column("Telegate", &Standing::telegate));
     if (is_fan_out(matrix)) {
-        add({{"CPU ns", "publisher"}, [](const Row& row) {
+        add({{"CPU ns", "publisher"}, [](const SummaryRow& row) {
                  return row.standing.telegate == nullptr
                             ? std::string(none)
                             : median_of(row.standing.telegate->publisher_cpu_ns, short_number);
@@ -142,13 +142,13 @@ std::vector<Shown> summary_columns(const Matrix& matrix) {
     if (!is_sealed(matrix)) {
         add(cpu_column("raw", &Standing::raw));
     }
-    add({{"", "best libzmq variant", false}, [](const Row& row) {
+    add({{"", "best libzmq variant", false}, [](const SummaryRow& row) {
              return variant_of(row.standing.libzmq_best);
          }});
     return shown;
 }
 
-Cells row_of(const std::vector<Shown>& shown, const Row& row) {
+Cells row_of(const std::vector<Shown>& shown, const SummaryRow& row) {
     Cells cells;
     std::ranges::transform(shown, std::back_inserter(cells), [&row](const Shown& column) { return column.text(row); });
     return cells;

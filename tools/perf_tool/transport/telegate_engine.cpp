@@ -11,7 +11,7 @@ namespace telegate::perf {
 
 namespace {
 
-Outcome run(const Workload& work, std::size_t io_threads) {
+Outcome run_telegate(const Workload& work, std::size_t io_threads) {
     const TelegateSettings settings = telegate_settings(work, io_threads);
     return work.pattern == Pattern::pubsub ? run_workload<TelegatePubSub>(work, settings)
                                            : run_workload<TelegateRouting>(work, settings);
@@ -19,7 +19,7 @@ Outcome run(const Workload& work, std::size_t io_threads) {
 
 [[nodiscard]] Engine engine_with(std::size_t io_threads, std::string variant) {
     return {"telegate", std::move(variant), is_possible, [io_threads](const Workload& work) {
-                return run(work, io_threads);
+                return run_telegate(work, io_threads);
             }};
 }
 

@@ -6,6 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -16,11 +17,14 @@ namespace telegate::test {
 /// A device at the other end of a tty. The tty is there as long as it is.
 class Pty {
   public:
-    Pty() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)) {
-        if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0 || ::ptsname(master_) == nullptr) {
+    /// `flags`: those of its own descriptor, 0 for one that blocks.
+    explicit Pty(int flags = O_NONBLOCK) : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | flags)) {
+        std::array<char, 64> name{};
+        if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0 ||
+            ::ptsname_r(master_, name.data(), name.size()) != 0) {
             throw std::runtime_error("no pseudo terminal");
         }
-        path_ = ::ptsname(master_);
+        path_ = name.data();
     }
     ~Pty() { ::close(master_); }
     Pty(const Pty&) = delete;
@@ -44,6 +48,7 @@ class Pty {
         }
         return mode;
     }
+    [[nodiscard]] int master() const noexcept { return master_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     /// Makes `link` lead to it, as udev does in /dev/serial/by-id.
