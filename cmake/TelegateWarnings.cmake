@@ -29,6 +29,14 @@ if(TELEGATE_COVERAGE)
   add_link_options(--coverage)
 endif()
 
+# telegate_build_small(TARGET...): code that runs once per start, request or command. It is most of the code and none of the
+# work, so it is compiled for size, and without optimization where sanitizers slow down the compiler.
+function(telegate_build_small)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os> $<$<BOOL:${TELEGATE_SANITIZERS}>:-O0>)
+  endforeach()
+endfunction()
+
 # telegate_optimize_links(TARGET...): these are optimized when they are linked: the sample path, and what measures it.
 # All other programs link the machine code that the same objects contain, which takes seconds instead of a minute.
 function(telegate_optimize_links)

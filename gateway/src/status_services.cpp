@@ -7,8 +7,11 @@
 #include <utility>
 
 namespace telegate {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 Json services_json(const ServicesStatus& services) {
     Json endpoints = Json::array();

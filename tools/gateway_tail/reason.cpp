@@ -7,19 +7,19 @@
 namespace telegate::tail {
 namespace {
 
-constexpr std::array<std::string_view, reasons> words = {"queue_overflow", "shutdown", "slow",      "expired",
-                                                         "not_held",       "dropped",  "no_answer", "not_asked",
-                                                         "unknown_epoch",  "ended",    "other"};
+constexpr std::array<std::string_view, reasons> reason_words = {"queue_overflow", "shutdown", "slow",      "expired",
+                                                                "not_held",       "dropped",  "no_answer", "not_asked",
+                                                                "unknown_epoch",  "ended",    "other"};
 
 }  // namespace
 
 std::string_view to_string(Reason reason) noexcept {
-    return words[static_cast<std::size_t>(reason)];
+    return reason_words[static_cast<std::size_t>(reason)];
 }
 
 Reason parse_reason(std::string_view text) noexcept {
-    const auto* const found = std::find(words.begin(), words.end() - 1, text);
-    return static_cast<Reason>(found - words.begin());
+    const auto* const found = std::find(reason_words.begin(), reason_words.end() - 1, text);
+    return static_cast<Reason>(found - reason_words.begin());
 }
 
 }  // namespace telegate::tail

@@ -206,12 +206,12 @@ std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & '\xC0') != '\x80'; }));
 }
 
-std::string cut(std::string_view text, std::size_t width) {
-    if (width_of(text) <= width) {
+std::string cut(std::string_view text, std::size_t width_max) {
+    if (width_of(text) <= width_max) {
         return std::string(text);
     }
     std::size_t end = text.size();
-    while (end > 0 && width_of(text.substr(0, end)) + 1 > width) {
+    while (end > 0 && width_of(text.substr(0, end)) + 1 > width_max) {
         --end;
     }
     return std::string(text.substr(0, end)) + "~";
