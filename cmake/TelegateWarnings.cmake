@@ -29,11 +29,11 @@ if(TELEGATE_COVERAGE)
   add_link_options(--coverage)
 endif()
 
-# telegate_build_small(TARGET...): code that runs once per start, request or command. It is most of the code and none of the
-# work, so it is compiled for size, and without optimization where sanitizers slow down the compiler.
+# telegate_build_small(TARGET...): code that runs once per start, request or command. It is most of the code and none of
+# the work, so it is compiled for size.
 function(telegate_build_small)
   foreach(target IN LISTS ARGN)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os> $<$<BOOL:${TELEGATE_SANITIZERS}>:-O0>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
   endforeach()
 endfunction()
 
