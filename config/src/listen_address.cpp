@@ -3,6 +3,9 @@
 #include <arpa/inet.h>
 
 #include <charconv>
+#include <cstddef>
+#include <system_error>
+#include <utility>
 
 namespace telegate {
 namespace {

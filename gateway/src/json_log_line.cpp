@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace telegate {

@@ -1,6 +1,7 @@
 #include "last_values.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace telegate {
 namespace {

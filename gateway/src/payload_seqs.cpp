@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <system_error>
 
 namespace telegate {
 namespace {

@@ -1,6 +1,7 @@
 #include "rest_query.hpp"
 
 #include <charconv>
+#include <cstddef>
 
 namespace telegate {
 namespace {

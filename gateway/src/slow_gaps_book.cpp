@@ -1,6 +1,7 @@
 #include "slow_gaps_book.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace telegate {
 

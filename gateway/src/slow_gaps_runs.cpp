@@ -3,6 +3,8 @@
 #include "notice_encoder.hpp"
 
 #include <charconv>
+#include <system_error>
+#include <utility>
 
 namespace telegate {
 namespace {

@@ -1,5 +1,7 @@
 #include "conformance/conformance.hpp"
 
+#include <system_error>
+
 using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;

@@ -1,5 +1,7 @@
 #include "conformance/conformance.hpp"
 
+#include <type_traits>
+
 using namespace telegate;
 using namespace telegate::test;
 

@@ -1,5 +1,6 @@
 #include "allocation_counter.hpp"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -79,7 +80,7 @@ class ThermometerDriver final : public Driver {
         : address_(to_address(options)),
           timeout_(checked_timeout(options)),
           place_(options.host + ':' + std::to_string(options.port)) {}
-    ~ThermometerDriver() override { close(); }
+    ~ThermometerDriver() override { disconnect(); }
     ThermometerDriver(const ThermometerDriver&) = delete;
     ThermometerDriver& operator=(const ThermometerDriver&) = delete;
 
@@ -92,7 +93,7 @@ class ThermometerDriver final : public Driver {
         try {
             until_ = batch.clock().mono_now() + timeout_;
             if (!connect(batch.clock()) || !ask(batch.clock())) {
-                close();
+                disconnect();
                 return {ReadResult::Status::interrupted};
             }
             const auto degrees = to_degrees(answer());
@@ -103,15 +104,15 @@ class ThermometerDriver final : public Driver {
             batch.add(temperature_, *degrees);
             return {};
         } catch (const std::bad_alloc&) {
-            close();
+            disconnect();
             return {ReadResult::Status::failed, "out of memory"};
         } catch (const std::runtime_error& error) {
-            close();
+            disconnect();
             fault_ = error;  // copies of it share their text: no memory is needed
             return {ReadResult::Status::failed, fault_.what()};
         }
     }
-    void reset() noexcept override { close(); }
+    void reset() noexcept override { disconnect(); }
     // read]
 
   private:
@@ -180,7 +181,7 @@ class ThermometerDriver final : public Driver {
         return true;
     }
 
-    void close() noexcept {
+    void disconnect() noexcept {
         if (socket_ >= 0) {
             ::close(std::exchange(socket_, -1));
         }

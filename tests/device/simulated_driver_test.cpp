@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <stdexcept>
+#include <utility>
 
 using namespace telegate;
 using namespace std::chrono_literals;

@@ -3,6 +3,7 @@
 #include "encoder_harness.hpp"
 #include "json_encoder.hpp"
 #include "support/catch.hpp"
+#include "support/rounds.hpp"
 
 #include <bit>
 #include <limits>
@@ -26,7 +27,7 @@ TEST_CASE("CBOR says what JSON says, whatever the sample", "[gateway][cbor]") {
     CborHarness cbor;
     EncoderHarness<JsonEncoder> as_json;
     RandomSamples random(13);
-    for (int i = 0; i < 50'000; ++i) {
+    for (int i = 0; i < rounds(50'000); ++i) {
         const TelemetrySample sample = random.next(cbor, true);
         REQUIRE(decode(cbor.encode(sample)) == json::parse(as_json.encode(sample)));
     }
@@ -35,7 +36,7 @@ TEST_CASE("CBOR says what JSON says, whatever the sample", "[gateway][cbor]") {
 TEST_CASE("every sample is the CBOR of what nlohmann/json makes of it", "[gateway][cbor]") {
     CborHarness h;
     RandomSamples random(17);
-    for (int i = 0; i < 50'000; ++i) {
+    for (int i = 0; i < rounds(50'000); ++i) {
         const TelemetrySample sample = random.next(h, false);
         REQUIRE(decode(h.encode(sample)) == document_of(sample));
     }
@@ -54,7 +55,7 @@ TEST_CASE("the keys come in the order of the JSON object", "[gateway][cbor]") {
 TEST_CASE("a real number is a float of 64 bits, bit for bit", "[gateway][cbor]") {
     CborHarness h;
     RandomSamples random(19);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < rounds(20'000); ++i) {
         const double value = random.real();
         if (!std::isfinite(value)) {
             continue;
@@ -68,7 +69,7 @@ TEST_CASE("a real number is a float of 64 bits, bit for bit", "[gateway][cbor]")
 TEST_CASE("an integer is one, whatever its size", "[gateway][cbor]") {
     CborHarness h;
     RandomSamples random(23);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < rounds(20'000); ++i) {
         const std::int64_t value = random.integer();
         const json decoded = decode(h.encode(h.integer(value)))["value"];
         REQUIRE(decoded.is_number_integer());

@@ -3,6 +3,7 @@
 #include "config/settings_table.hpp"
 #include "support/catch.hpp"
 
+#include <exception>
 #include <string>
 #include <vector>
 

@@ -59,21 +59,21 @@ class GuardedGateway {
 };
 
 const std::string first_token = "the-first-word-of-anna";
-const std::string second = "another-word-of-anna";
+const std::string second_token = "another-word-of-anna";
 
 }  // namespace
 
 TEST_CASE("a reload takes tokens over that have changed, and says so", "[gateway][reload][access]") {
     GuardedGateway gateway;
     CHECK(gateway.reload_by(first_token)["credentials"] == "same");
-    gateway.write_tokens("admin anna " + second + '\n');
-    CHECK(gateway.status_for(second) == 401);
+    gateway.write_tokens("admin anna " + second_token + '\n');
+    CHECK(gateway.status_for(second_token) == 401);
     const json report = gateway.reload_by(first_token);
     CHECK(report["answered"] == 200);
     CHECK(report["outcome"] == "unchanged");
     CHECK(report["credentials"] == "changed");
     CHECK(gateway.status_for(first_token) == 401);
-    CHECK(gateway.status_for(second) == 200);
+    CHECK(gateway.status_for(second_token) == 200);
 }
 
 TEST_CASE("a file of tokens with a problem is refused as settings with one are, and the old tokens stay",

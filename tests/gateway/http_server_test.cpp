@@ -132,11 +132,11 @@ TEST_CASE("HEAD has the head of GET and nothing else", "[gateway][http]") {
     CAPTURE(path);
     EchoServer server;
     const std::string fields = " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-    const std::string get = server.ask("GET " + path + fields);
+    const std::string answer = server.ask("GET " + path + fields);
     const std::string head = server.ask("HEAD " + path + fields);
     CHECK(head.ends_with("\r\n\r\n"));
     CHECK(head.find("Content-Length: 8\r\n") != std::string::npos);  // of "HEAD /x."
-    CHECK(get.find("Content-Length: 7\r\n") != std::string::npos);
+    CHECK(answer.find("Content-Length: 7\r\n") != std::string::npos);
 }
 
 TEST_CASE("HTTP/1.0 is answered and closed", "[gateway][http]") {

@@ -2,6 +2,7 @@
 
 #include "encoder_harness.hpp"
 #include "support/catch.hpp"
+#include "support/rounds.hpp"
 
 #include <bit>
 #include <charconv>
@@ -55,7 +56,7 @@ TEST_CASE("a sample whose time nothing kept right says so, with its time on the 
 TEST_CASE("every sample comes back as nlohmann/json would have written it", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(3);
-    for (int i = 0; i < 50'000; ++i) {
+    for (int i = 0; i < rounds(50'000); ++i) {
         const TelemetrySample sample = random.next(h, false);
         REQUIRE(json::parse(h.encode(sample)) == document_of(sample));
     }
@@ -64,7 +65,7 @@ TEST_CASE("every sample comes back as nlohmann/json would have written it", "[ga
 TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(7);
-    for (int i = 0; i < 50'000; ++i) {
+    for (int i = 0; i < rounds(50'000); ++i) {
         const double value = random.real();
         if (!std::isfinite(value)) {
             continue;
@@ -77,7 +78,7 @@ TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
 TEST_CASE("every double has its shortest text", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(9);
-    for (int i = 0; i < 200'000; ++i) {
+    for (int i = 0; i < rounds(200'000); ++i) {
         const double value = random.real();
         if (std::isfinite(value)) {
             REQUIRE(value_text(h.encode(h.real(value))) == shortest_text(value));
@@ -136,7 +137,7 @@ TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
 TEST_CASE("any bytes as text give a valid object", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(11);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < rounds(20'000); ++i) {
         const std::string text = random.text(true);
         const json expected = json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
         const json parsed = json::parse(h.encode(h.text(text)));

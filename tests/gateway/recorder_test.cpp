@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include <string>
+#include <tuple>
 
 using namespace telegate;
 using namespace telegate::test;

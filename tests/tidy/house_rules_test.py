@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Keeps the rules of the house that a compiler cannot see. Each rule is also shown something bad, which it must find."""
 
+import functools
 import os
+import re
 import unittest
 from pathlib import Path
 
@@ -29,6 +31,19 @@ def files(*endings, under=None):
             if path.endswith(endings) and (under is None or path.split("/")[0] in under)]
 
 
+@functools.cache
+def all_includes(path):
+    """Names of the headers of others that a file includes, also by way of our own."""
+    names = set()
+    for opening, name in re.findall(r'^#include ([<"])([^">]+)', (ROOT / path).read_text(encoding="utf-8"), re.M):
+        if opening == "<":
+            names.add(name)
+            continue
+        folders = (str(Path(path).parent), *rules.INCLUDE_FOLDERS)
+        names |= all_includes(next(own for own in (os.path.normpath(f"{folder}/{name}") for folder in folders) if exists(own)))
+    return names
+
+
 def exists(path):
     return (ROOT / path).is_file()
 
@@ -46,6 +61,10 @@ class Tree(unittest.TestCase):
 
     def test_includes_follow_the_direction_of_the_rooms(self):
         self.check_all(lambda path, text: rules.include_direction(path, text, exists),
+                       files(".cpp", ".hpp", under=SOURCE_FOLDERS))
+
+    def test_what_is_used_of_the_standard_library_is_included(self):
+        self.check_all(lambda path, text: rules.standard_includes(path, text, all_includes),
                        files(".cpp", ".hpp", under=SOURCE_FOLDERS))
 
     def test_tests_do_not_sleep(self):
@@ -109,6 +128,12 @@ class BadExamples(unittest.TestCase):
     def test_a_private_header_of_another_room_is_found(self):
         self.assertTrue(self.include("device/src/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
         self.assertFalse(self.include("tests/core/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
+
+    def test_a_name_of_the_standard_library_without_its_header_is_found(self):
+        def uses(line, *included):
+            return rules.standard_includes("core/src/a.cpp", line, lambda path: included)
+        self.assertEqual(uses("std::vector<std::string> a;  // std::map", "string"), ["std::vector without <vector>"])
+        self.assertFalse(uses("std::vector<int> a;", "vector"))
 
     def test_the_gateway_is_included_by_nobody(self):
         self.assertTrue(self.include("tools/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))

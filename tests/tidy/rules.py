@@ -14,6 +14,100 @@ MAY_INCLUDE = {
     "tools": ("config", "core", "device"),
     "tests": ("config", "core", "device"),
 }
+# Names in std, by the standard header that a file which uses them includes.
+STANDARD_HEADERS = {
+    "algorithm":
+        "adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal fill fill_n "
+        "find find_end find_if find_if_not for_each generate includes inplace_merge is_sorted lower_bound max "
+        "max_element min min_element minmax none_of nth_element partition partition_point remove_if replace "
+        "replace_if reverse rotate search shuffle sort stable_partition stable_sort transform unique "
+        "upper_bound",
+    "array": "array to_array",
+    "atomic":
+        "atomic atomic_flag atomic_ref atomic_signal_fence atomic_thread_fence memory_order_acq_rel "
+        "memory_order_acquire memory_order_relaxed memory_order_release memory_order_seq_cst",
+    "bit": "bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero endian popcount rotl",
+    "charconv": "chars_format from_chars to_chars",
+    "chrono": "chrono chrono_literals",
+    "cmath":
+        "ceil copysign fabs floor fmod isfinite isinf isnan llround log log10 lround modf nan pow round "
+        "signbit sin sqrt trunc",
+    "concepts": "convertible_to floating_point integral invocable same_as unsigned_integral",
+    "condition_variable": "condition_variable condition_variable_any",
+    "csignal": "raise sig_atomic_t signal",
+    "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",
+    "cstdint": "int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t uint_fast32_t uintmax_t uintptr_t",
+    "cstdio": "fclose fflush fopen fprintf fputs fread printf puts rename snprintf",
+    "cstdlib": "abort exit free getenv malloc quick_exit strtod strtol",
+    "cstring": "memchr memcmp memcpy memmove memset strerror strlen",
+    "ctime": "strftime time_t tm",
+    "deque": "deque",
+    "exception": "current_exception exception exception_ptr rethrow_exception terminate",
+    "filesystem": "filesystem",
+    "forward_list": "forward_list",
+    "fstream": "fstream ifstream ofstream",
+    "functional":
+        "bind_front cref equal_to function greater greater_equal hash invoke less not_fn ref "
+        "reference_wrapper",
+    "future": "async future future_status launch packaged_task promise shared_future",
+    "initializer_list": "initializer_list",
+    "iomanip": "setfill setprecision setw",
+    "iostream": "cerr cin clog cout",
+    "iterator":
+        "back_inserter begin data distance end inserter istream_iterator istreambuf_iterator "
+        "make_move_iterator next prev reverse_iterator size ssize",
+    "limits": "numeric_limits",
+    "list": "list",
+    "map": "map multimap",
+    "memory":
+        "addressof allocator allocator_traits construct_at destroy_at enable_shared_from_this make_shared "
+        "make_shared_for_overwrite make_unique make_unique_for_overwrite shared_ptr static_pointer_cast "
+        "unique_ptr weak_ptr",
+    "mutex":
+        "adopt_lock call_once defer_lock lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock "
+        "unique_lock",
+    "new": "align_val_t bad_alloc hardware_destructive_interference_size launder nothrow nothrow_t",
+    "numbers": "numbers",
+    "numeric": "accumulate gcd iota lcm reduce",
+    "optional": "make_optional nullopt nullopt_t optional",
+    "queue": "priority_queue queue",
+    "random":
+        "bernoulli_distribution discrete_distribution minstd_rand mt19937 mt19937_64 normal_distribution "
+        "random_device seed_seq uniform_int_distribution uniform_real_distribution",
+    "regex": "cmatch regex regex_match regex_replace regex_search smatch sregex_iterator",
+    "set": "multiset set",
+    "span": "as_bytes as_writable_bytes dynamic_extent span",
+    "sstream": "istringstream ostringstream stringstream",
+    "stdexcept":
+        "domain_error invalid_argument length_error logic_error out_of_range overflow_error range_error "
+        "runtime_error",
+    "stop_token": "stop_callback stop_source stop_token",
+    "string": "getline stod stof stoi stol stoll stoul stoull string string_literals to_string u16string",
+    "string_view": "string_view string_view_literals",
+    "system_error":
+        "errc error_category error_code error_condition generic_category make_error_code system_category "
+        "system_error",
+    "thread": "jthread this_thread thread",
+    "tuple": "apply forward_as_tuple make_tuple tie tuple tuple_element_t tuple_size_v",
+    "type_traits":
+        "conditional_t decay_t enable_if_t false_type has_unique_object_representations_v integral_constant "
+        "invoke_result_t is_base_of_v is_constant_evaluated is_convertible_v is_enum_v is_floating_point_v "
+        "is_integral_v is_invocable_v is_nothrow_move_constructible_v is_same_v is_signed_v "
+        "is_trivially_copyable_v is_trivially_destructible_v is_unsigned_v make_signed_t make_unsigned_t "
+        "remove_cv_t remove_cvref_t remove_reference_t true_type underlying_type_t void_t",
+    "unordered_map": "unordered_map unordered_multimap",
+    "unordered_set": "unordered_set",
+    "utility":
+        "as_const cmp_less declval exchange forward in_place in_place_t in_place_type index_sequence "
+        "make_index_sequence move pair piecewise_construct to_underlying",
+    "variant":
+        "bad_variant_access get_if holds_alternative in_place_index monostate variant variant_alternative_t "
+        "variant_size_v visit",
+    "vector": "vector",
+}
+# Where an include in quotes is looked for, after the folder of the file itself.
+INCLUDE_FOLDERS = ("core/include", "config/include", "device/include", "core/src", "config/src", "device/src", "gateway/src",
+                   "tools", "tools/perf_tool", "tests")
 SOURCE_LINES_MAX = 400
 MAIN_LINES_MAX = 80
 README_LINES_MAX = {"README.md": 200, "core/README.md": 110, "core/src/zmtp/README.md": 130}
@@ -77,6 +171,15 @@ def is_own_header(path, name, exists):
     return any(exists(f"{place}/{name}") for place in places)
 
 
+def standard_includes(path, text, all_includes):
+    """`all_includes` gives the names of what a file includes, also by way of the project's own headers."""
+    wanted = {name: header for header, names in STANDARD_HEADERS.items() for name in names.split()}
+    present = all_includes(path)
+    return [f"std::{name} without <{wanted[name]}>"
+            for name in sorted(set(re.findall(r"\bstd::(\w+)", code_only(text))))
+            if name in wanted and wanted[name] not in present]
+
+
 def sleeps(path, text):
     return lines_matching(text, SLEEP, "a sleep; wait for the condition with support/eventually.hpp")
 
@@ -85,9 +188,13 @@ def console_output(path, text):
     return lines_matching(text, re.compile(r"\bstd::cout\b"), "std::cout; only tools and main() print")
 
 
+def code_only(text):
+    """Without strings and comments; lines stay where they are."""
+    return re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//.*', lambda match: "\n" * match[0].count("\n"), text)
+
+
 def reserved_names(path, text):
-    code = re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//.*', lambda match: "\n" * match[0].count("\n"), text)
-    return lines_matching(code, RESERVED, "a name that is reserved for the language")
+    return lines_matching(code_only(text), RESERVED, "a name that is reserved for the language")
 
 
 def leftovers(path, text):

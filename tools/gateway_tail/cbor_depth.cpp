@@ -1,5 +1,8 @@
 #include "cbor_depth.hpp"
 
+#include <cstddef>
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 namespace telegate::tail {

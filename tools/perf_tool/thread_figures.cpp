@@ -1,11 +1,13 @@
 #include "thread_figures.hpp"
 
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace telegate::perf {
 

@@ -3,6 +3,7 @@
 #include "settings_page.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <vector>
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
+#include <new>
 #include <utility>
 
 namespace telegate {

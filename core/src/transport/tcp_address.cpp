@@ -8,10 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace telegate::transport {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "core/topic.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <system_error>
+#include <utility>
 
 namespace telegate::host {
 namespace {

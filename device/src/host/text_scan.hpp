@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 /// Reading the texts of procfs without a copy, an allocation or a locale.
 namespace telegate::host {

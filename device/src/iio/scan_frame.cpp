@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <system_error>
 
 namespace telegate::iio {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>

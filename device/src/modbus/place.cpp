@@ -1,9 +1,12 @@
 #include "modbus/place.hpp"
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 
 namespace telegate::modbus {
 namespace {

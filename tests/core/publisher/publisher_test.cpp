@@ -1,6 +1,8 @@
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
+#include <system_error>
+
 using namespace telegate;
 using namespace telegate::test;
 

@@ -15,13 +15,13 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds age{160};
-constexpr milliseconds step{10};
+constexpr milliseconds step_length{10};
 
 /// Looks step by step; so many bytes are published in each.
 struct Looks {
     explicit Looks(std::uint32_t ticks) : marks(ticks) {}
     void look() {
-        now += step;
+        now += step_length;
         position += 100;
         marks.look(now, position, age);
     }

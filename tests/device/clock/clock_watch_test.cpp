@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 #include <atomic>
+#include <limits>
 #include <thread>
 
 using namespace telegate;

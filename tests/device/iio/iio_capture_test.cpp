@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 using namespace telegate;

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "line_bench.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace telegate {
 namespace {

@@ -1,6 +1,8 @@
 #include "pipeline_bench.hpp"
 #include "support/catch.hpp"
 
+#include <utility>
+
 using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace telegate::tail::test {

@@ -3,6 +3,7 @@
 #include "transport/unique_fd.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 #include <vector>

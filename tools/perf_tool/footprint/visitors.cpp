@@ -13,6 +13,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <variant>
 
 namespace telegate::perf {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <system_error>
 
 namespace telegate::perf {
 

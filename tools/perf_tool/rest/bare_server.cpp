@@ -2,6 +2,7 @@
 
 #include <httplib.h>
 
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 #include <thread>

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Compiles every header of the tree alone, so that each includes what it needs; a batch of a build would hide what is missing.
+
+Headers of other projects are precompiled, and so visible to all: that each file includes those of the standard library
+that it uses is a rule of house_rules_test.py. Needs clang++."""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import rules
+
+ROOT = Path(__file__).resolve().parents[2]
+PRECOMPILED = (*rules.STANDARD_HEADERS, "boost/asio/basic_waitable_timer.hpp", "boost/asio/executor_work_guard.hpp",
+               "boost/asio/io_context.hpp", "boost/asio/post.hpp", "boost/asio/posix/basic_stream_descriptor.hpp",
+               "boost/asio/steady_timer.hpp", "httplib.h", "nlohmann/json.hpp", "CLI/CLI.hpp", "support/catch.hpp")
+COMPILER = ["clang++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-DBOOST_ERROR_CODE_HEADER_ONLY",
+            "-DBOOST_ASIO_NO_DEPRECATED", "-DTELEGATE_ROUNDS_DIVISOR=1",
+            *(f'-DTELEGATE_{fact}=""' for fact in ("VERSION", "BUILD_TYPE", "BUILD", "FLAGS", "SOURCE_DIR", "CONFIG_FOLDER")),
+            *(f"-I{ROOT / folder}" for folder in rules.INCLUDE_FOLDERS), "-isystem", "/usr/include/modbus"]
+
+
+def main():
+    headers = [header for room in (*rules.ROOMS, "tools", "tests") for header in sorted((ROOT / room).rglob("*.hpp"))]
+    with tempfile.TemporaryDirectory() as scratch:
+        precompiled = Path(scratch) / "precompiled.pch"
+        subprocess.run([*COMPILER, "-fpch-instantiate-templates", "-x", "c++-header", "-", "-o", precompiled],
+                       input="".join(f"#include <{name}>\n" for name in PRECOMPILED), text=True, check=True)
+
+        def errors_of(header):
+            command = [*COMPILER, "-include-pch", precompiled, "-fsyntax-only", "-x", "c++", "-"]
+            return subprocess.run(command, input=f'#include "{header}"\n', text=True, capture_output=True).stderr
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            errors = [text for text in pool.map(errors_of, headers) if text]
+    print(*errors, f"{len(headers)} headers compiled alone, {len(errors)} with errors", sep="\n")
+    sys.exit(1 if errors or not headers else 0)
+
+
+if __name__ == "__main__":
+    main()
