@@ -49,10 +49,13 @@ if(TELEGATE_LTO)
   add_link_options($<IF:$<BOOL:$<TARGET_PROPERTY:INTERPROCEDURAL_OPTIMIZATION>>,-Werror=odr,-fno-lto>)
 endif()
 
+# What nobody calls is left out of what is shipped.
+add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-ffunction-sections;-fdata-sections>")
+add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,--gc-sections>")
 if(TELEGATE_STATIC)
-  # What nobody calls is left out. Without position independence nothing has to be relocated, and so copied, at start.
-  add_compile_options(-fno-pie -ffunction-sections -fdata-sections)
-  add_link_options(-static -no-pie -Wl,--gc-sections)
+  # Without position independence nothing has to be relocated, and so copied, at start.
+  add_compile_options(-fno-pie)
+  add_link_options(-static -no-pie)
 endif()
 
 find_program(TELEGATE_CCACHE ccache)

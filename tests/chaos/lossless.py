@@ -102,12 +102,12 @@ class Gateway:
             return False
 
     def get(self, path, as_json=True):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.rest}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.rest}{path}", timeout=60) as answer:
             return json.load(answer) if as_json else answer.read()
 
     def post(self, path):
         request = urllib.request.Request(f"http://127.0.0.1:{self.rest}{path}", method="POST")
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status
 
     def reload(self, changed):

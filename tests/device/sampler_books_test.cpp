@@ -110,7 +110,7 @@ class WokenConsumer {
     void run(std::size_t wanted) {
         while (taken < wanted) {
             pollfd woken{h.waker.descriptor(), POLLIN, 0};
-            if (::poll(&woken, 1, 10'000) != 1) {
+            if (::poll(&woken, 1, 60'000) != 1) {
                 return h.queue.close();
             }
             h.waker.clear();

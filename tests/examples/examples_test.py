@@ -24,7 +24,7 @@ class Examples(unittest.TestCase):
                 try:
                     bound = publisher.stdout.readline().split()[-1]
                     subscriber = subprocess.run([os.environ["TELEGATE_SUBSCRIBER_EXAMPLE"], bound],
-                                                stdout=subprocess.PIPE, text=True, timeout=30, check=True)
+                                                stdout=subprocess.PIPE, text=True, timeout=60, check=True)
                 finally:
                     publisher.terminate()
                 numbers = [int(number) for number in

@@ -4,6 +4,7 @@
 
 #include "raw_http_client.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,13 @@ namespace telegate::test {
 
 inline constexpr std::string_view get = "GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
 inline constexpr std::string_view get_and_close = "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+
+/// A test that ends with them has waited for none of its phases to end.
+inline HttpLimits unhurried() {
+    HttpLimits limits;
+    limits.request_time = limits.response_time = limits.idle_time = std::chrono::minutes(10);
+    return limits;
+}
 
 /// A server whose every answer is the method and path of the request.
 struct EchoServer {

@@ -117,7 +117,7 @@ class RawHttpClient {
     bool receive() {
         pollfd waiting{socket_, POLLIN, 0};
         std::array<char, 65'536> bytes;
-        if (::poll(&waiting, 1, 10'000) <= 0) {
+        if (::poll(&waiting, 1, 60'000) <= 0) {
             return false;
         }
         const ssize_t received = ::recv(socket_, bytes.data(), bytes.size(), 0);

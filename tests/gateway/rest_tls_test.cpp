@@ -161,5 +161,5 @@ TEST_CASE("handshakes that stop half way, and garbage, hold up nobody", "[gatewa
     }
     const auto begin = std::chrono::steady_clock::now();
     CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
-    CHECK(std::chrono::steady_clock::now() - begin < 2s);
+    CHECK(std::chrono::steady_clock::now() - begin < 4s);  // each of the others has 5 s
 }

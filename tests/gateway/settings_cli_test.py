@@ -20,7 +20,7 @@ except ImportError:
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
 SHIPPED = ["gateway", "embedded", "high_frequency", "cloud"]
-DEADLINE_S = 30
+DEADLINE_S = 60
 DEVICE = '[device "d"]\ndriver = simulated\n'
 
 

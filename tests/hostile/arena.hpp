@@ -1,6 +1,7 @@
 #pragma once
 
 #include "support/catch.hpp"
+#include "support/eventually.hpp"
 #include "support/raw_peer.hpp"
 #include "support/socket_harness.hpp"
 #include "support/zmtp_text.hpp"
@@ -34,7 +35,7 @@ class Arena : public Bench {
     /// One numbered message, then whatever can happen.
     void turn();
     template <class Condition>
-    bool turn_until(Condition condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
+    bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {
         const auto end = std::chrono::steady_clock::now() + deadline;
         while (!condition()) {
             if (std::chrono::steady_clock::now() >= end) {
@@ -56,7 +57,7 @@ class Arena : public Bench {
     [[nodiscard]] std::string hello() const;
 
     /// Turns until the socket has closed the connection. Whether it did.
-    bool is_cut(RawPeer& peer, std::chrono::milliseconds deadline = std::chrono::seconds(10));
+    bool is_cut(RawPeer& peer, std::chrono::milliseconds deadline = long_enough);
     /// Turns until the peer has received exactly `bytes` behind hello().
     bool gets(RawPeer& peer, const std::string& bytes);
     /// Whether the peer beside has lost nothing so far, is still served, and a newcomer is served too.

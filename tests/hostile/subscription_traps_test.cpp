@@ -243,7 +243,7 @@ TEST_CASE("trap: a peer that falls silent for longer than its own TTL is closed"
     RawPeer peer = arena.join("mortal");
     const auto begin = std::chrono::steady_clock::now();
     peer.send(ping("", 1));
-    CHECK(arena.is_cut(peer, 3s));
+    CHECK(arena.is_cut(peer, 20s));
     CHECK(std::chrono::steady_clock::now() - begin >= 100ms);
     CHECK(arena.totals().silences == 1);
     CHECK(arena.others_are_well());

@@ -29,7 +29,7 @@ inline void require(bool holds, const char* what) {
 /// A listening or connected blocking socket.
 [[nodiscard]] inline UniqueFd tcp_socket() {
     UniqueFd descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval time{10, 0};
+    const timeval time{60, 0};
     ::setsockopt(descriptor.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
     ::setsockopt(descriptor.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
     return descriptor;

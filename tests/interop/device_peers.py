@@ -22,7 +22,7 @@ except ImportError:
     sys.exit(77)
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
-DEADLINE_S = 30  # generous: sanitizer builds on a busy machine
+DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 # Of this process alone, so that no other test takes a port between two uses of it.
 OWN_ADDRESS = f"127.{64 + (os.getpid() >> 16) % 128}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
 

@@ -171,7 +171,7 @@ class Gaps(unittest.TestCase):
 
     def ask(self, path, method="GET"):
         request = urllib.request.Request(self.rest + path, method=method)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read())
 
     def check(self, readers):

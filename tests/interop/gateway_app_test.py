@@ -26,7 +26,7 @@ except ImportError:
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
-DEADLINE_S = 30  # generous: sanitizer builds on a busy machine
+DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 SETTINGS = """sampling_interval_ms = 10
 [rest]

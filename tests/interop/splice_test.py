@@ -146,11 +146,11 @@ class SpliceTest(unittest.TestCase):
         return gateway, line, told, splice
 
     def last(self, topic):
-        with urllib.request.urlopen(self.rest + "/status", timeout=10) as answer:
+        with urllib.request.urlopen(self.rest + "/status", timeout=60) as answer:
             return json.load(answer)["channels"]["last"].get(topic, {}).get("seq", 0)
 
     def command(self, device, what):
-        urllib.request.urlopen(urllib.request.Request(f"{self.rest}/devices/{device}/{what}", b"", method="POST"), timeout=10).close()
+        urllib.request.urlopen(urllib.request.Request(f"{self.rest}/devices/{device}/{what}", b"", method="POST"), timeout=60).close()
 
     def begin_two(self, beats, autostart):
         settings = TWO_DEVICES.replace("BEATS", beats).replace("AUTOSTART", autostart)

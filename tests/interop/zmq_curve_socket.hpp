@@ -17,7 +17,7 @@ namespace telegate::test {
 /// Threads: one. Limits: no call waits longer than wait_ms. Failure: throws std::runtime_error.
 class ZmqCurveSocket {
   public:
-    static constexpr int wait_ms = 10'000;
+    static constexpr int wait_ms = 60'000;
 
     explicit ZmqCurveSocket(int type) : context_(zmq_ctx_new()), socket_(zmq_socket(context_, type)) {
         set(ZMQ_RCVTIMEO, wait_ms);

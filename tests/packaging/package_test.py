@@ -21,7 +21,7 @@ from fresh_root import NoRoot, Root, elapsed, kept_root
 
 BUILD = pathlib.Path(os.environ["TELEGATE_BUILD_DIR"])
 APP_BYTES_MAX = 3_000_000  # stripped
-DEADLINE_S = 30
+DEADLINE_S = 60
 CONFIG = "/etc/telegate/gateway.ini"
 
 

@@ -14,7 +14,7 @@ import time
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 # What is meant for the tests would be taken for settings.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
-DEADLINE_S = 30  # generous: sanitizer builds on a busy machine
+DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 SETTINGS = """sampling_interval_ms = 10
 [rest]

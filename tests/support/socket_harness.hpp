@@ -4,6 +4,7 @@
 #include "core/publisher.hpp"
 #include "core/router.hpp"
 #include "core/subscriber.hpp"
+#include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class Bench {
 
     /// Turns until `condition` holds. Whether it held within the deadline.
     template <class Condition>
-    bool turn_until(Condition condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
+    bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {
         const auto end = std::chrono::steady_clock::now() + deadline;
         while (!condition()) {
             if (std::chrono::steady_clock::now() >= end) {

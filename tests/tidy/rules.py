@@ -40,7 +40,7 @@ STANDARD_HEADERS = {
     "cstdio": "fclose fflush fopen fprintf fputs fread printf puts rename snprintf",
     "cstdlib": "abort exit free getenv malloc quick_exit strtod strtol",
     "cstring": "memchr memcmp memcpy memmove memset strerror strlen",
-    "ctime": "strftime time_t tm",
+    "ctime": "clock clock_t strftime time_t tm",
     "deque": "deque",
     "exception": "current_exception exception exception_ptr rethrow_exception terminate",
     "filesystem": "filesystem",

@@ -125,7 +125,7 @@ TEST_CASE("a hung peer with many units does not hold a read for long", "[device]
     DriverBench bench = bench_for(options_for(hung.endpoint(), units_from_1_to(100), 500ms));
     const auto begin = std::chrono::steady_clock::now();
     CHECK(bench.read().status == Status::failed);
-    CHECK(std::chrono::steady_clock::now() - begin < 15s);  // of 50 s
+    CHECK(std::chrono::steady_clock::now() - begin < 30s);  // of 50 s
     CHECK(bench.what == "unit 1: holding 0: no answer in 500 ms");
 }
 
@@ -163,14 +163,14 @@ TEST_CASE("a late answer is not taken for the next one", "[device][modbus]") {
 TEST_CASE("the cancel signal ends the wait for an answer", "[device][modbus]") {
     TcpUnits units;
     units.silence(1);
-    DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(1), 10s));
+    DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(1), 60s));
     std::thread canceller([&] {
         eventually([&] { return !units.take_requests().empty(); });
         bench.cancel.set();
     });
     const auto begin = std::chrono::steady_clock::now();
     CHECK(bench.read().status == Status::interrupted);
-    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    CHECK(std::chrono::steady_clock::now() - begin < 30s);
     CHECK(bench.samples().empty());
     canceller.join();
 }
