@@ -170,7 +170,7 @@ void check_all_is_covered(const Run& run) {
 }  // namespace
 
 TEST_CASE("whatever happens, each sample is given once in order or named lost", "[tail][splice]") {
-    const auto seed = GENERATE(range(0U, rounds(120U)));
+    const auto seed = GENERATE(range(0U, telegate::test::rounds(120U)));
     CAPTURE(seed);
     ModelTroubles troubles;
     troubles.history_samples = seed % 3 == 0 ? 40 : 1'000'000;
@@ -191,7 +191,7 @@ TEST_CASE("whatever happens, each sample is given once in order or named lost", 
 }
 
 TEST_CASE("a gateway that always answers is never given up", "[tail][splice]") {
-    const auto seed = GENERATE(range(0U, rounds(30U)));
+    const auto seed = GENERATE(range(0U, telegate::test::rounds(30U)));
     CAPTURE(seed);
     Run run(seed, {.lost_answers = 0, .busy = 5, .unclean_restart = 0}, {});
     run.connect();
