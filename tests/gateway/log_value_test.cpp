@@ -62,7 +62,7 @@ TEST_CASE("a plain word stands as it is, all else in quotes", "[gateway][log]") 
 
 TEST_CASE("any bytes as a value come back as one member with that value, in text and in JSON", "[gateway][log]") {
     std::mt19937 random(20'261'122);
-    for (int round = 0; round < rounds(5'000); ++round) {
+    for (int round = 0; round < test::rounds(5'000); ++round) {
         const std::string bytes = any_bytes(random);
         CAPTURE(to_readable(bytes));
         const std::string line = "path=" + log_value(bytes) + " why=" + log_quoted(bytes) + " result=403";

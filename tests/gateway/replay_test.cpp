@@ -199,7 +199,7 @@ Fates fates_of(ReplayBench& b, std::vector<ServiceHole> holes, std::uint64_t hin
 
 TEST_CASE("whatever is asked for, each seq that is published has one fate, and no hint changes it",
           "[gateway][services]") {
-    const unsigned seed = GENERATE(range(0U, rounds(40U)));
+    const unsigned seed = GENERATE(range(0U, test::rounds(40U)));
     CAPTURE(seed);
     std::mt19937 random(seed);
     const auto any = [&](std::uint64_t from, std::uint64_t to) {

@@ -160,7 +160,7 @@ std::string document_problems(std::string_view document) {
 }  // namespace
 
 TEST_CASE("random settings become JSON and the same settings again", "[gateway][settings_json]") {
-    const auto seed = GENERATE(range(0U, rounds(200U)));
+    const auto seed = GENERATE(range(0U, test::rounds(200U)));
     CAPTURE(seed);
     const Settings settings = Draw(seed).settings();
     const Settings again = settings_from_json(settings_json(settings)).settings;
@@ -185,7 +185,7 @@ TEST_CASE("a document with random bytes is settings or problems, and nothing wor
     std::mt19937 random(GENERATE(range(1U, 20U)));
     const std::string good = settings_json(Draw(static_cast<std::uint32_t>(random())).settings());
     const std::string_view odd = "{}[]\",:0-e.\\/~\x01\xff\xc3";
-    for (int i = 0; i < rounds(100); ++i) {
+    for (int i = 0; i < test::rounds(100); ++i) {
         std::string text = good;
         for (int change = 0; change <= i % 3; ++change) {
             text[random() % text.size()] = odd[random() % odd.size()];
