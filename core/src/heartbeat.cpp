@@ -6,7 +6,8 @@ namespace telegate {
 
 using namespace std::chrono;
 
-void Heartbeat::start(Time now) noexcept {
+void Heartbeat::start(Time now, bool peer_knows_ping) noexcept {
+    peer_knows_ping_ = peer_knows_ping;
     heard_ = now;
     alive_ = now;
 }
@@ -45,8 +46,19 @@ Heartbeat::Verdict Heartbeat::judge(Time now, const Signs& signs) noexcept {
     if (asked_ && *asked_ <= alive_) {
         asked_.reset();
     }
+    if (!peer_knows_ping_) {
+        if (signs.has_backlog || signs.unacknowledged > 0) {
+            asked_ = asked_.value_or(now);
+        } else {
+            alive_ = now;
+            asked_.reset();
+        }
+    }
     if (now - alive_ >= timeout_ && asked_ && now - *asked_ >= std::min(interval_, timeout_)) {
         return Verdict::silent;
+    }
+    if (!peer_knows_ping_) {
+        return Verdict::fine;
     }
     return ping_sent_ && now - *ping_sent_ < interval_ ? Verdict::fine : Verdict::ping;
 }

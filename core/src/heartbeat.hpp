@@ -13,6 +13,9 @@ namespace telegate {
 /// a process that hangs, too; and while something waits for it, any acknowledgement, were it only of having no room. So
 /// one that is slow is not taken for dead.
 ///
+/// A peer of ZMTP 3.0 does not know PING and is not sent one. It is judged only while something waits for it; otherwise
+/// TCP keepalive has to find out that its machine is gone.
+///
 /// Threads: one. Limits: none. Failure: none.
 class Heartbeat {
   public:
@@ -22,7 +25,7 @@ class Heartbeat {
     /// `interval` 0: neither asks the peer nor judges its silence, but for the TTL that the peer has asked for.
     Heartbeat(Milliseconds interval, Milliseconds timeout) noexcept : interval_(interval), timeout_(timeout) {}
 
-    void start(Time now) noexcept;
+    void start(Time now, bool peer_knows_ping) noexcept;
 
     /// Cheap signs.
     struct Heard {
@@ -61,6 +64,7 @@ class Heartbeat {
   private:
     const Milliseconds interval_;
     const Milliseconds timeout_;
+    bool peer_knows_ping_ = true;
     Time heard_{};                      // bytes came
     Time alive_{};                      // or another sign of life
     std::uint64_t bytes_received_ = 0;  // at the last look
@@ -68,7 +72,7 @@ class Heartbeat {
     std::uint64_t bytes_taken_ = 0;     // by the peer's machine, when that was last a sign of life
     std::uint64_t ping_bytes_ = 0;      // sent since
     std::optional<Time> ping_sent_;     // of the last PING; empty once bytes have come
-    std::optional<Time> asked_;         // of the first PING since the last sign of life
+    std::optional<Time> asked_;         // of the first PING, or of what waits, since the last sign of life
     std::optional<Time> unanswered_;    // of the PING that the next PONG answers
     Milliseconds ttl_{0};               // 0: none is running
     std::uint64_t ttl_bytes_received_ = 0;

@@ -79,7 +79,7 @@ void Session::open() {
     if (identity_.empty()) {
         identity_ = peer_.identity;
     }
-    heartbeat_.start(steady_clock::now());
+    heartbeat_.start(steady_clock::now(), peer_.minor >= 1);
     state_ = State::open;
     context_.events.opened(*this);
     flush();

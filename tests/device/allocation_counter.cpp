@@ -10,6 +10,17 @@ thread_local std::uint64_t allocation_count = 0;
 
 }  // namespace
 
+#if TELEGATE_SANITIZED
+// A sanitizer watches its own operator new, and tells of each allocation.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void*, std::size_t),
+                                                         void (*freed)(const volatile void*));
+namespace {
+
+const int hooks = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void*, std::size_t) { ++allocation_count; }, [](const volatile void*) {});
+
+}  // namespace
+#else
 // These replace the library's for the whole test program; the array forms call them. Inlined next to the library's new
 // expressions, they would look to the compiler like free() of what is not from malloc().
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
@@ -36,6 +47,8 @@ thread_local std::uint64_t allocation_count = 0;
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
+
+#endif
 
 std::uint64_t telegate::test::allocations() noexcept {
     return allocation_count;

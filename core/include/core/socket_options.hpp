@@ -40,10 +40,11 @@ struct SocketOptions {
     /// more, up to 1 MiB in all, are kept for use again. A Publisher, which is sent little, takes up to 64 KiB.
     std::size_t receive_buffer_bytes = 256 * 1024;
 
-    /// A peer that has been silent for this long is sent PING; 0 sends none.
+    /// A peer of ZMTP 3.1 or later that has been silent for this long is sent PING; 0 sends none.
     std::chrono::milliseconds heartbeat_interval = limits::heartbeat_interval;
-    /// A peer that gives no sign of life for this long is closed, and told so as its TTL, in tenths of a second. From
-    /// 10 ms, since a turn of the loop takes time; at most 65 s, since libzmq counts a longer TTL wrongly.
+    /// A peer that gives no sign of life for this long is closed, and told so as its TTL, in tenths of a second; one of
+    /// ZMTP 3.0 is closed only while something waits for it. From 10 ms, since a turn of the loop takes time; at most
+    /// 65 s, since libzmq counts a longer TTL wrongly.
     std::chrono::milliseconds heartbeat_timeout = limits::heartbeat_timeout;
 
     /// Connections that are lost or not made are tried again after a time that doubles from the first to the last, each

@@ -4,6 +4,8 @@
 #include "session_harness.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 using namespace telegate;
@@ -14,8 +16,9 @@ namespace {
 
 /// A session whose clock the test turns: an interval of 10 s and a timeout of 30 s.
 struct Patient : SessionHarness {
-    explicit Patient(SocketOptions options_in = {}) : SessionHarness(zmtp::SocketType::router, std::move(options_in)) {
-        make_open();
+    explicit Patient(SocketOptions options_in = {}, unsigned minor = 1)
+        : SessionHarness(zmtp::SocketType::router, std::move(options_in)) {
+        make_open("DEALER", false, minor);
         now = Clock::now();
     }
     /// Looks four times a second. Stops when the session has ended.
@@ -181,6 +184,60 @@ TEST_CASE("a timeout no longer than the interval leaves time for an answer", "[c
     CHECK(h.ended == 0);
     h.pass(1s);
     CHECK(h.why == "silent");
+}
+
+TEST_CASE("a peer of ZMTP 3.0 is sent no PING, and is not taken for dead while nothing waits for it",
+          "[core][session][heartbeat]") {
+    Patient h({}, 0);
+    h.pass(600s);
+    CHECK(h.wire->written.empty());
+    CHECK(h.ended == 0);
+    h.send("still there");
+    h.pass(600s);
+    CHECK(h.ended == 0);
+}
+
+TEST_CASE("a peer of ZMTP 3.0 that takes nothing of what waits for it is closed after the timeout",
+          "[core][session][heartbeat]") {
+    SocketOptions options;
+    options.heartbeat_timeout = GENERATE(30s, 2s);
+    const auto patience = std::max<std::chrono::milliseconds>(options.heartbeat_timeout, 10s);
+    Patient h(options, 0);
+    h.pass(60s);
+    SECTION("it has no room") {
+        h.wire->room = 0;
+        h.append("waits");
+        h.session->flush();
+    }
+    SECTION("its machine acknowledges nothing") {
+        h.send("lost");
+        h.wire->unacknowledged = 6;
+    }
+    h.pass(options.heartbeat_timeout - 500ms);
+    CHECK(h.ended == 0);
+    h.pass(patience);
+    CHECK(h.why == "silent");
+    CHECK(h.wire->written.find("PING") == std::string::npos);
+}
+
+TEST_CASE("a peer of ZMTP 3.0 that reads slowly, or says that it has no room, is alive", "[core][session][heartbeat]") {
+    Patient h({}, 0);
+    h.wire->room = 0;
+    for (int count = 0; count < 1'000; ++count) {
+        h.append(std::string(200, 'x'));
+    }
+    h.session->flush();
+    SECTION("reads slowly") {
+        for (int round = 0; round < 20; ++round) {
+            h.wire->room = 100;
+            h.pass(10s);
+        }
+    }
+    SECTION("has no room") {
+        h.wire->acknowledged_ms_ago = 4'000;
+        h.pass(300s);
+    }
+    CHECK(h.ended == 0);
 }
 
 TEST_CASE("the peer's TTL is kept, also without a heartbeat of ours", "[core][session][heartbeat]") {

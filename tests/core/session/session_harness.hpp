@@ -54,9 +54,9 @@ struct SessionHarness {
         return *session;
     }
     /// Goes through the handshake with a peer that speaks NULL, and forgets what was written for it.
-    Session& make_open(std::string_view peer_type = "DEALER", bool keep_outbox = false) {
+    Session& make_open(std::string_view peer_type = "DEALER", bool keep_outbox = false, unsigned minor = 1) {
         make(keep_outbox).start();
-        receive(greeting() + ready(peer_type));
+        receive(greeting(minor) + ready(peer_type));
         wire->written.clear();
         return *session;
     }

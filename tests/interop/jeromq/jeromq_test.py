@@ -293,13 +293,14 @@ class WithJeromq(unittest.TestCase):
         self.assert_whole(report, count)
         self.assertEqual((report["totals"]["sent"], report["totals"]["dropped"]), (count, 0))
 
-    def test_heartbeats_of_both_keep_an_idle_connection(self):
+    def test_their_heartbeats_keep_an_idle_connection(self):
         peer = self.connected(("router", "--heartbeat-ms", 100, "--heartbeat-timeout-ms", 1_000),
-                              ("DEALER", "heartbeat_ms=300", "heartbeat_timeout_ms=1000"), we_bind=True)
-        start = peer.wait_for(lambda s: s["peers"][0]["round_trip_us"] is not None, "a PONG")
-        peer.wait_for(lambda s: s["totals"]["bytes_received"] > start["totals"]["bytes_received"] + 500,
-                      "some seconds of heartbeats")
-        self.assertNotIn("disconnected", peer.status()["events"])
+                              ("DEALER", "heartbeat_ms=100", "heartbeat_timeout_ms=1000"), we_bind=True)
+        start = peer.status()["totals"]["bytes_received"]
+        peer.wait_for(lambda s: s["totals"]["bytes_received"] > start + 200, "some seconds of heartbeats")
+        status = peer.status()
+        self.assertNotIn("disconnected", status["events"])
+        self.assertIsNone(status["peers"][0]["round_trip_us"])  # they speak ZMTP 3.0, so we ask nothing
 
     def test_their_subscriber_comes_back_after_our_restart(self):
         first = self.connected(("pub", "--size", SIZE), ("SUB",), we_bind=True)
