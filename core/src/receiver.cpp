@@ -4,6 +4,8 @@
 #include "zmtp/big_endian.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace telegate {
 namespace {
@@ -238,11 +240,14 @@ bool Receiver::read_unusual(std::span<const std::byte> from, Header& header) noe
     return true;
 }
 
-/// libzmq, 4.3.5 too, tells a prefix of 246 to 255 bytes as a command with a long size but without the flag. A command
-/// with a short size of 0 would have no name, so nobody else sends this.
+/// libzmq, 4.3.5 too, sends a prefix of 246 to 255 bytes as a command with a long size but without the flag. As a short
+/// command it would have no name, so nobody else sends this; what cannot be such a size is refused as one.
 bool Receiver::is_long_without_flag(std::span<const std::byte> from) const noexcept {
+    constexpr std::array<std::byte, 7> size_begin{{{}, {}, {}, {}, {}, {}, std::byte{1}}};  // 256 and a little more
     return cipher_ == nullptr && from.size() > 1 && from[0] == std::byte{frame_flag::command} &&
-           from[1] == std::byte{0};
+           std::equal(from.begin() + 1,
+                      from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), size_begin.size() + 1)),
+                      size_begin.begin());
 }
 
 /// Its size has a limit of its own.
