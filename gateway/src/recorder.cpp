@@ -121,8 +121,10 @@ bool Recorder::write_out() {
 }
 
 void Recorder::write_load() {
-    if (is_open_ && pieces_.piece().empty() && !output_->is_in_place()) {
+    if (is_open_ && !output_->is_in_place()) {
         is_open_ = false;
+        is_ended_ = false;
+        pieces_.put_back();
         parts_.log.warn("recording was removed, begins anew file=" + log_value(options_.path));
     }
     for (;;) {

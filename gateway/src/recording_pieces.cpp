@@ -31,18 +31,23 @@ void RecordingPieces::begin(const recording::Start& start, std::uint32_t next_nu
 
 void RecordingPieces::give(const RecorderLoad& load) noexcept {
     load_ = &load;
-    next_sample_ = 0;
-    next_gap_ = 0;
-    next_lost_ = 0;
+    next_ = {};
+    piece_begin_ = {};
 }
 
 void RecordingPieces::clear() noexcept {
     encoder_.clear();
     samples_ = 0;
+    piece_begin_ = next_;
+}
+
+void RecordingPieces::put_back() noexcept {
+    next_ = piece_begin_;
+    clear();
 }
 
 std::size_t RecordingPieces::samples_left() const noexcept {
-    return load_ == nullptr ? 0 : load_->samples.size() - next_sample_;
+    return load_ == nullptr ? 0 : load_->samples.size() - next_.sample;
 }
 
 bool RecordingPieces::next() {
@@ -50,17 +55,17 @@ bool RecordingPieces::next() {
         return false;
     }
     while (encoder_.bytes().size() < piece_bytes_wanted) {
-        const bool is_gap_next = next_gap_ < load_->gaps.size() && load_->gaps[next_gap_].before <= next_sample_;
+        const bool is_gap_next = next_.gap < load_->gaps.size() && load_->gaps[next_.gap].before <= next_.sample;
         if (is_gap_next) {
-            add_gap(load_->gaps[next_gap_++].gap);
-        } else if (next_sample_ < load_->samples.size()) {
+            add_gap(load_->gaps[next_.gap++].gap);
+        } else if (next_.sample < load_->samples.size()) {
             if (!encoder_.bytes().empty()) {
                 break;  // a piece of its own, so that its size is known
             }
             add_samples();
             break;
-        } else if (next_lost_ < load_->lost_channels.size()) {
-            const ChannelId channel = load_->lost_channels[next_lost_++];
+        } else if (next_.lost < load_->lost_channels.size()) {
+            const ChannelId channel = load_->lost_channels[next_.lost++];
             const RecorderLoad::Lost& lost = load_->lost[to_index(channel)];
             add_gap({to_index(channel), recording::GapReason::recorder, lost.first_seq, lost.last_seq});
         } else {
@@ -72,17 +77,17 @@ bool RecordingPieces::next() {
 
 /// Up to the next gap.
 void RecordingPieces::add_samples() {
-    std::size_t end = std::min(load_->samples.size(), next_sample_ + samples_per_piece);
-    if (next_gap_ < load_->gaps.size()) {
-        end = std::min(end, load_->gaps[next_gap_].before);
+    std::size_t end = std::min(load_->samples.size(), next_.sample + samples_per_piece);
+    if (next_.gap < load_->gaps.size()) {
+        end = std::min(end, load_->gaps[next_.gap].before);
     }
-    const auto samples = std::span(load_->samples).subspan(next_sample_, end - next_sample_);
+    const auto samples = std::span(load_->samples).subspan(next_.sample, end - next_.sample);
     for (const TelemetrySample& sample : samples) {
         declare(sample.channel);
     }
     encoder_.samples(samples);
     samples_ = samples.size();
-    next_sample_ = end;
+    next_.sample = end;
 }
 
 void RecordingPieces::add_gap(const recording::Gap& gap) {

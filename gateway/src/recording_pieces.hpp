@@ -37,6 +37,8 @@ class RecordingPieces {
     [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
     /// The piece has been written.
     void clear() noexcept;
+    /// The file of the piece is gone: what the piece holds of the load comes next again.
+    void put_back() noexcept;
     /// Samples of the load that no piece has had.
     [[nodiscard]] std::size_t samples_left() const noexcept;
 
@@ -48,10 +50,16 @@ class RecordingPieces {
     const ChannelTable& channels_;
     recording::RecordingEncoder encoder_;
     std::vector<bool> declared_;  // in this file, by channel
+    /// Where in the load: the next of each kind.
+    struct Place {
+        std::size_t sample = 0;
+        std::size_t gap = 0;
+        std::size_t lost = 0;  // in lost_channels
+    };
+
     const RecorderLoad* load_ = nullptr;
-    std::size_t next_sample_ = 0;
-    std::size_t next_gap_ = 0;
-    std::size_t next_lost_ = 0;  // in lost_channels
+    Place next_;
+    Place piece_begin_;
     std::size_t samples_ = 0;
 };
 

@@ -25,6 +25,7 @@ Signals::Signals() : descriptor_(-1) {
         sigaddset(&set, signal);
     }
     std::signal(SIGPIPE, SIG_IGN);  // a peer that has gone is an error code, not a reason to die
+    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that has reached the limit for its size
     if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "pthread_sigmask");
     }

@@ -31,6 +31,11 @@ struct OutputScript {
         const std::lock_guard lock(mutex);
         failure = std::move(what);
     }
+    /// The file's name is gone; its room is free once the file is closed.
+    void remove_file() {
+        const std::lock_guard lock(mutex);
+        removed = true;
+    }
     [[nodiscard]] bool is_waiting() {
         const std::lock_guard lock(mutex);
         return waiting;
@@ -54,6 +59,7 @@ struct OutputScript {
     bool blocked = false;
     bool waiting = false;
     std::string failure;
+    bool removed = false;
     std::vector<std::byte> bytes;
     int opened = 0;
 };
@@ -65,6 +71,10 @@ class FaultyOutput final : public RecordingOutput {
 
     Opened open() override {
         std::unique_lock lock(script_->mutex);
+        if (std::exchange(script_->removed, false)) {  // the room that it has taken is free again
+            script_->failure.clear();
+            script_->bytes.clear();
+        }
         script_->pass(lock);
         ++script_->opened;
         return {};
@@ -79,7 +89,10 @@ class FaultyOutput final : public RecordingOutput {
         script_->pass(lock);
     }
     void rotate() override {}
-    [[nodiscard]] bool is_in_place() const noexcept override { return true; }
+    [[nodiscard]] bool is_in_place() const noexcept override {
+        const std::lock_guard lock(script_->mutex);
+        return !script_->removed;
+    }
 
   private:
     const std::shared_ptr<OutputScript> script_;

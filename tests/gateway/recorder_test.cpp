@@ -116,6 +116,27 @@ TEST_CASE("a disk that stands still costs samples, never time, and the file says
     CHECK(recorder->status().samples == count + 1);
 }
 
+TEST_CASE("on a full disk a recorder lets go of its file when that is removed, and begins another",
+          "[gateway][recorder]") {
+    RecorderBench bench;
+    const auto recorder = bench.on_faulty_disk();
+    recorder->put(bench.samples(bench.a, 1, 3));
+    REQUIRE(eventually([&] { return recorder->status().pending == 0; }));
+    bench.script->fail_with("disk: No space left on device");
+    recorder->put(bench.samples(bench.a, 4, 5));
+    recorder->put_gap({0, recording::GapReason::queue_overflow, 9, 9});
+    REQUIRE(eventually([&] { return !recorder->status().error.empty(); }));
+    bench.script->remove_file();
+    CHECK(eventually([&] { return recorder->status().pending == 0; }));
+    recorder->close();
+    const ReadRecording read = bench.script->read();
+    CHECK(read.faults.empty());
+    REQUIRE(read.samples.size() == 5);
+    CHECK(read.samples.front().seq == 4);
+    CHECK(gaps_of(read) == RecordedGaps{{0, 9, 9, recording::GapReason::queue_overflow}});
+    CHECK(recorder->status().lost == 0);
+}
+
 TEST_CASE("losses are told each time anew", "[gateway][recorder]") {
     RecorderBench bench;
     const auto recorder = bench.on_faulty_disk();
