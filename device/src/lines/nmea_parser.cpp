@@ -133,11 +133,9 @@ class NmeaParser final : public LineParser {
                               (rule.validity == nmea::Validity::flag ? valid == "A" : !valid.empty() && valid != "0");
         for (const nmea::FieldRule& field : rule.fields) {
             const auto value = nmea::to_value(field.kind, parts.subspan(field.index), fields);
-            if (!value) {
-                return refuse_("not a value for " + std::string(field.name) + ":", parts[field.index]);
-            }
             const bool is_current = is_valid || !field.needs_fix;
-            (void)fields.add(field.name, is_current ? *value : FieldValue{}, field.unit);  // few: there is room
+            // Few, so there is room.
+            (void)fields.add(field.name, value && is_current ? *value : FieldValue{}, field.unit);
         }
         return {};
     }
@@ -151,14 +149,11 @@ class NmeaParser final : public LineParser {
             return refuse_short(parts, fields_min);
         }
         const auto value = nmea::to_value(nmea::Kind::integer, parts.subspan(in_view_index), fields);
-        if (!value) {
-            return refuse_("not a count of satellites in view:", parts[in_view_index]);
-        }
         if (parts[number_index] == "1") {
             fields.append("gsv.");
             fields.append(parts[0].substr(0, talker_bytes));
             fields.append(".in_view");
-            (void)fields.add(fields.take_text(), *value, "1");
+            (void)fields.add(fields.take_text(), value.value_or(FieldValue{}), "1");
         }
         return {};
     }

@@ -170,7 +170,16 @@ char next_influx_character(std::string_view& raw) noexcept {
 }
 
 char next_influx_text_character(std::string_view& raw) noexcept {
-    return next_character(raw, "\"\\");
+    constexpr std::string_view escaped = "\"\\nrt";
+    constexpr std::string_view meant = "\"\\\n\r\t";
+    const std::size_t found = raw.size() > 1 && raw.front() == '\\' ? escaped.find(raw[1]) : std::string_view::npos;
+    if (found == std::string_view::npos) {
+        const char c = raw.front();
+        raw.remove_prefix(1);
+        return c;
+    }
+    raw.remove_prefix(2);
+    return meant[found];
 }
 
 }  // namespace telegate::metrics

@@ -47,7 +47,7 @@ struct InfluxField {
 /// Takes the next character off the front of a name or a tag's value: the one behind a backslash where the backslash is
 /// there for it, which is before a comma, an equals sign or a space. `raw` is not empty.
 [[nodiscard]] char next_influx_character(std::string_view& raw) noexcept;
-/// The same in a text between quotes, where it is there for a quote and a backslash.
+/// The same in a text between quotes, where \", \\, \n, \r and \t are one character each.
 [[nodiscard]] char next_influx_text_character(std::string_view& raw) noexcept;
 
 }  // namespace telegate::metrics

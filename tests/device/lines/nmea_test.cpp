@@ -89,7 +89,7 @@ TEST_CASE("any other sentence is ignored, once its checksum is right", "[device]
     CHECK(parse.refuses(sentence("GPXTE,A") + "0"));
 }
 
-TEST_CASE("what is no sentence, or has a field that cannot be, is refused", "[device][lines][nmea]") {
+TEST_CASE("what is no sentence is refused", "[device][lines][nmea]") {
     LineBench parse(nmea());
     CHECK(parse("hello") == "refused: no $ or ! at the begin of \"hello\"");
     CHECK(parse("\\s:x") == "refused: no $ or ! at the begin of \"\\s:x\"");
@@ -99,28 +99,43 @@ TEST_CASE("what is no sentence, or has a field that cannot be, is refused", "[de
     CHECK(parse("$GPGGA,1") == "refused: fewer than 12 fields in \"GPGGA\"");
     CHECK(parse("$GPGSV,1") == "refused: fewer than 4 fields in \"GPGSV\"");
     CHECK(parse("$WIMWV,0,X,5,M,A") == "refused: no known variant of \"WIMWV\"");
-    CHECK(parse("$HEHDT,north,T") == "refused: not a value for hdt.heading: \"north\"");
 }
 
-TEST_CASE("positions, times and dates out of their range are refused", "[device][lines][nmea]") {
+TEST_CASE("a malformed field has no value, and costs no other one", "[device][lines][nmea]") {
     LineBench parse(nmea());
-    for (const auto* place : {"9000.001,N,00000,E", "4860.0,N,00000,E", "48,N,00000,E", "-4807.0,N,00000,E",
-                              "4807.0,X,00000,E", "4807.0,,00000,E", "4807.0.0,N,00000,E", "48x7.0,N,00000,E",
-                              "4807.0,N,18000.001,E", "4807.0,N,00000,N", ".5,N,00000,E"}) {
-        CAPTURE(place);
-        CHECK(parse.refuses("$GPGLL," + std::string(place) + ",225444,A"));
+    CHECK(parse("$HEHDT,north,T") == "hdt.heading=-[deg]");
+    CHECK(parse(sentence("GLGSV,2,1,many,01,40,083,46")) == "gsv.GL.in_view=-[1]");
+    // As a Motorola T805 sends it, with a variation but no direction.
+    CHECK(parse(sentence("GPRMC,225446,A,4916.45,N,12311.12,W,000.5,054.7,181207,0,A")) ==
+          "rmc.time=\"22:54:46\" rmc.valid=true rmc.latitude=49.2741667[deg] rmc.longitude=-123.185333[deg] "
+          "rmc.speed=0.257222222[m/s] rmc.course=54.7[deg] rmc.date=\"2007-12-18\" rmc.variation=-[deg]");
+}
+
+TEST_CASE("positions, times and dates out of their range have no value", "[device][lines][nmea]") {
+    LineBench parse(nmea());
+    const auto lacks = [&](const std::string& line, const std::string& field) {
+        return parse(line).find(field + "=-") != std::string::npos;
+    };
+    for (const auto* latitude :
+         {"9000.001,N", "4860.0,N", "48,N", "-4807.0,N", "4807.0,X", "4807.0,", "4807.0.0,N", "48x7.0,N", ".5,N"}) {
+        CAPTURE(latitude);
+        CHECK(lacks("$GPGLL," + std::string(latitude) + ",00000,E,225444,A", "gll.latitude"));
     }
-    for (const auto* time : {"245959", "236059", "235961", "23595", "2359590", "235959,", "235959.x", "-35959", "2"}) {
+    for (const auto* longitude : {"18000.001,E", "00000,N"}) {
+        CAPTURE(longitude);
+        CHECK(lacks("$GPGLL,4807.0,N," + std::string(longitude) + ",225444,A", "gll.longitude"));
+    }
+    for (const auto* time : {"245959", "236059", "235961", "23595", "2359590", "235959.x", "-35959", "2"}) {
         CAPTURE(time);
-        CHECK(parse.refuses("$GPZDA," + std::string(time) + ",01,01,2024"));
+        CHECK(lacks("$GPZDA," + std::string(time) + ",01,01,2024", "zda.time"));
     }
     for (const auto* date : {"32,01,2024", "00,01,2024", "01,13,2024", "1,01,2024", "01,01,24", "01,,2024"}) {
         CAPTURE(date);
-        CHECK(parse.refuses("$GPZDA,000000," + std::string(date)));
+        CHECK(lacks("$GPZDA,000000," + std::string(date), "zda.date"));
     }
     for (const auto* date : {"010124x", "01012", "320124", "xx0124", "0101\xC3\xBC"}) {
         CAPTURE(date);
-        CHECK(parse.refuses("$GPRMC,225446,V,,,,,,," + std::string(date) + ",,"));
+        CHECK(lacks("$GPRMC,225446,A,,,,,,," + std::string(date) + ",,", "rmc.date"));
     }
     CHECK(parse("$GPZDA,235960,31,12,2016") == "zda.time=\"23:59:60\" zda.date=\"2016-12-31\"");
 }

@@ -86,6 +86,10 @@ TEST_CASE("fields are numbers, whole numbers, flags and texts", "[device][metric
     CHECK(std::get<double>(found[8].value) == 0.5);
 }
 
+TEST_CASE("a text between quotes says line ends and tabs with a backslash", "[device][metrics][influx]") {
+    CHECK(influx_text(fields(influx_line(R"(m f="a\nb\rc\td\x\\n\"")")).at(0)) == "a\nb\rc\td\\x\\n\"");
+}
+
 TEST_CASE("a backslash keeps what follows in a name", "[device][metrics][influx]") {
     const InfluxLine line = influx_line(R"(my\ cpu\,x,a\=b=c\ d\,e f\=g=1,back\slash=2)");
     CHECK(name_text(line.measurement) == "my cpu,x");
