@@ -119,6 +119,7 @@ void Sampler::apply(Prepared& prepared) {
             devices_.push_back(entry.device);
         }
         entry.device->install(std::move(entry.options), entry.driver, entry.batch);
+        announce(entry.device->id, true);
     }
     for (Prepared::Entry& entry : prepared.adjusted) {
         if (!entry.own) {
@@ -183,6 +184,7 @@ DeviceId Sampler::add(DeviceOptions options, std::unique_ptr<Driver> driver, Pro
     apply(*prepared);
     for (const OwnChange& own : own_changes(*prepared)) {
         install_own(*prepared, own.entry);
+        announce(own.device, true);
     }
     return prepared->set.front().device->id;
 }

@@ -183,7 +183,6 @@ struct Sampler::Device {
         forget_errors();
         note_batch();
         enter(is_stopped ? DeviceState::idle : DeviceState::measuring);
-        present.store(true, std::memory_order_relaxed);
     }
 
     void remove(std::unique_ptr<Driver>& old_driver, std::unique_ptr<SampleBatch>& old_batch) {

@@ -234,13 +234,16 @@ void SamplingThreads::stop() {
 
 std::optional<CommandResult> SamplingThreads::run_command(DeviceId device, DeviceCommand command,
                                                           std::chrono::milliseconds timeout) {
-    CommandResult result;
-    const auto call = [&](MonoTime) {
-        result = state_->sampler.command(device, command);
-    };
     const std::shared_ptr<OwnThread> own = state_->own_thread(device);
+    std::optional<CommandResult> result;
+    const auto call = [&](MonoTime) {
+        // A device that is on its way to a thread of its own, or whose thread is ending, is not tg-sample's to touch.
+        if (own != nullptr || !state_->sampler.is_own(device)) {
+            result = state_->sampler.command(device, command);
+        }
+    };
     SteppingThread& thread = own == nullptr ? state_->shared : *own->thread;
-    return thread.run_call(call, timeout) ? std::optional(result) : std::nullopt;
+    return thread.run_call(call, timeout) ? result : std::nullopt;
 }
 
 bool SamplingThreads::run_change(const std::shared_ptr<Sampler::Prepared>& prepared,

@@ -113,7 +113,8 @@ void HttpServer::stop() {
 }
 
 void HttpServer::wake_streams() noexcept {
-    if (budget_.streams() == 0 || wake_pending_.load() || wake_pending_.exchange(true)) {
+    // A load in place of the exchange could come before the samples that it is to tell of.
+    if (budget_.streams() == 0 || wake_pending_.exchange(true)) {
         return;
     }
     ::eventfd_write(wake_event_, 1);

@@ -146,6 +146,36 @@ TEST_CASE("a device that hangs can be removed, and come back", "[device][own][ch
     CHECK(h.numbers_are_whole());
 }
 
+TEST_CASE("no other thread takes a command for a device that is going while it is still read",
+          "[device][own][change]") {
+    ThreadsHarness h;
+    const DeviceId device = h.add(h.buses[0]);
+    h.buses[0].heeds_cancel = false;
+    h.buses[0].hangs = true;
+    h.threads.start();
+    REQUIRE(eventually([&] { return h.buses[0].reading == 1; }));
+    REQUIRE(h.remove());
+    CHECK_FALSE(h.threads.run_command(device, DeviceCommand::reset, long_time).has_value());
+    CHECK(h.buses[0].resets_within_read == 0);
+}
+
+TEST_CASE("a device that was replaced, and removed before the driver before has let go, does not come back",
+          "[device][own][change]") {
+    ThreadsHarness h;
+    h.add(h.buses[0]);
+    h.buses[0].heeds_cancel = false;
+    h.buses[0].hangs = true;
+    h.threads.start();
+    REQUIRE(eventually([&] { return h.buses[0].reading == 1; }));
+    REQUIRE(h.set(h.buses[1]));
+    REQUIRE(h.remove());
+    CHECK_FALSE(h.sampler.find("bus").has_value());
+    h.buses[0].hangs = false;
+    CHECK(eventually([&] { return h.buses[0].drivers + h.buses[1].drivers == 0; }));
+    CHECK_FALSE(h.sampler.find("bus").has_value());
+    CHECK(h.sampler.devices().empty());
+}
+
 TEST_CASE("a device gets a thread of its own by a change, and keeps it", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.sampler.add(device_options("bus", 1ms), std::make_unique<ScriptedDriver>(h.scripts[0]));

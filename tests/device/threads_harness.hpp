@@ -29,6 +29,7 @@ struct Bus {
     std::atomic<int> reads{0};
     std::atomic<int> reading{0};    // read() is in progress
     std::atomic<int> drivers{0};    // that there are
+    std::atomic<int> resets_within_read{0};
     std::array<char, 16> thread{};  // written before the first read is counted
 };
 
@@ -53,7 +54,7 @@ class WaitingDriver final : public Driver {
         ++bus_.reads;
         return result;
     }
-    void reset() noexcept override {}
+    void reset() noexcept override { bus_.resets_within_read += bus_.reading > 0 ? 1 : 0; }
 
   private:
     ReadResult wait(SampleBatch& batch) noexcept {
