@@ -45,11 +45,14 @@ function(telegate_optimize_links)
   endif()
 endfunction()
 if(TELEGATE_LTO)
-  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-ffat-lto-objects>)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "TELEGATE_LTO needs g++, whose objects also contain machine code")
+  endif()
+  add_compile_options(-ffat-lto-objects)
   add_link_options($<IF:$<BOOL:$<TARGET_PROPERTY:INTERPROCEDURAL_OPTIMIZATION>>,-Werror=odr,-fno-lto>)
 endif()
 
-# What nobody calls is left out of what is shipped.
+# Unused functions and data are left out of released programs.
 add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-ffunction-sections;-fdata-sections>")
 add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,--gc-sections>")
 if(TELEGATE_STATIC)

@@ -26,7 +26,7 @@ inline std::uint16_t port_of(const std::string& address) {
 }
 
 /// A plain socket to a server on the loopback, for what a well-behaved HTTP client never sends.
-/// Failure: throws when it cannot connect; a wait that is not met within 10 s ends with what there is.
+/// Failure: throws when it cannot connect; a wait that is not met within 60 s ends with what there is.
 class RawHttpClient {
   public:
     /// `receive_bytes`: the socket's receive buffer; 0 for the usual one.
@@ -77,7 +77,7 @@ class RawHttpClient {
     /// Whether the connection ended with unread bytes thrown away.
     [[nodiscard]] bool was_reset() const noexcept { return reset_; }
 
-    /// Whether the server closes, with nothing more to read, within 10 s.
+    /// Whether the server closes, with nothing more to read, within 60 s.
     bool closed_by_server() { return read_all().empty() && (closed_ || reset_); }
 
     /// Whether anything comes in this time.

@@ -64,7 +64,7 @@ struct Received {
 };
 
 /// One connection through our handshake and cipher.
-/// Threads: one. Limits: no call waits longer than ten seconds. Failure: throws std::runtime_error.
+/// Threads: one. Limits: no call waits longer than a minute. Failure: throws std::runtime_error.
 class CurvePeer {
   public:
     CurvePeer(UniqueFd descriptor, zmtp::HandshakeOptions options)

@@ -107,7 +107,10 @@ class Reader:
         self.next, self.got, self.lost, self.beats, self.faults = {}, {}, {}, {}, []
 
     def read(self):
-        while self.socket.poll(0):
+        """Takes what has come, up to a limit: on a busy machine more may come than can be read."""
+        for _ in range(1_000):
+            if not self.socket.poll(0):
+                break
             topic, payload = self.socket.recv_multipart()
             name, _, notice = topic.decode().partition("$")
             for item in objects(payload, self.form):

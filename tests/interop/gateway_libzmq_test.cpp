@@ -28,10 +28,10 @@ std::string settings_text(const ScratchDir& scratch, const std::string& more) {
            scratch.path("pub.ipc") + "\n" + more;
 }
 
-/// Takes what comes until `wait_ms` pass without a message.
-SeqsByTopic receive_all(ZmqSubscriber& subscriber, int wait_ms) {
+/// Takes as many messages as the gateway has sent, and one more if there is.
+SeqsByTopic receive_all(ZmqSubscriber& subscriber, std::uint64_t sent) {
     SeqsByTopic seqs;
-    while (const auto message = subscriber.receive(wait_ms)) {
+    for (std::uint64_t taken = 0; const auto message = subscriber.receive(taken < sent ? 60'000 : 0); ++taken) {
         if (message->first.ends_with("$gap")) {
             continue;
         }
@@ -76,7 +76,7 @@ TEST_CASE("a stock subscriber has every sample from its first to the last, over 
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.matched >= 3'000; }));
     REQUIRE(fixture.stop());
 
-    const SeqsByTopic seqs = receive_all(subscriber, 500);
+    const SeqsByTopic seqs = receive_all(subscriber, fixture.status().publisher.sent);
     fixture.gateway->finish();
     CHECK(seqs.count("simulated/sine") == 1);
     CHECK(seqs.count("host/load.1m") == 1);
@@ -93,7 +93,7 @@ TEST_CASE("after a stop the subscriber has exactly what the books call sent", "[
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.matched >= 1'000; }));
     REQUIRE(fixture.stop());
 
-    const SeqsByTopic seqs = receive_all(subscriber, 500);
+    const SeqsByTopic seqs = receive_all(subscriber, fixture.status().publisher.sent);
     const StatusSnapshot end = fixture.status();
     CHECK(count(seqs) == end.publisher.sent);
     CHECK(end.publisher.matched == end.publisher.sent + end.publisher.dropped + end.publisher.pending);
@@ -123,7 +123,7 @@ TEST_CASE("when the queue overflows, what is missing is exactly what the books c
     fixture.on_io([&] { fixture.gateway->pump().resume(); });
     REQUIRE(fixture.stop());
 
-    SeqsByTopic seqs = receive_all(subscriber, 500);
+    SeqsByTopic seqs = receive_all(subscriber, fixture.status().publisher.sent);
     const StatusSnapshot end = fixture.status();
     for (const ChannelStatus& channel : end.channels) {
         CAPTURE(channel.topic);

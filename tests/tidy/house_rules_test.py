@@ -63,9 +63,16 @@ class Tree(unittest.TestCase):
         self.check_all(lambda path, text: rules.include_direction(path, text, exists),
                        files(".cpp", ".hpp", under=SOURCE_FOLDERS))
 
-    def test_what_is_used_of_the_standard_library_is_included(self):
-        self.check_all(lambda path, text: rules.standard_includes(path, text, all_includes),
+    def test_what_is_used_of_the_standard_library_and_of_others_is_included(self):
+        self.check_all(lambda path, text: rules.outside_includes(path, text, all_includes),
                        files(".cpp", ".hpp", under=SOURCE_FOLDERS))
+
+    def test_no_using_declaration_is_of_no_use(self):
+        self.check_all(rules.unused_using, files(".cpp", under=SOURCE_FOLDERS))
+
+    def test_test_cases_are_in_files_that_end_in_test(self):
+        self.check_all(rules.test_cases, [path for path in files(".cpp", ".hpp", under=("tests",))
+                                          if not path.endswith("_test.cpp")])
 
     def test_tests_do_not_sleep(self):
         self.check_all(rules.sleeps, [path for path in files(".cpp", ".hpp", ".py", ".sh", under=("tests",))
@@ -129,11 +136,21 @@ class BadExamples(unittest.TestCase):
         self.assertTrue(self.include("device/src/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
         self.assertFalse(self.include("tests/core/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
 
-    def test_a_name_of_the_standard_library_without_its_header_is_found(self):
+    def test_a_name_of_the_standard_library_or_another_without_its_header_is_found(self):
         def uses(line, *included):
-            return rules.standard_includes("core/src/a.cpp", line, lambda path: included)
-        self.assertEqual(uses("std::vector<std::string> a;  // std::map", "string"), ["std::vector without <vector>"])
+            return rules.outside_includes("core/src/a.cpp", line, lambda path: set(included))
+        self.assertEqual(uses("std::vector<std::string> a = '\"';  // std::map", "string"), ["std::vector without <vector>"])
         self.assertFalse(uses("std::vector<int> a;", "vector"))
+        self.assertTrue(uses("std::unheard_of a;", "vector"))
+        self.assertTrue(uses("nlohmann::json a;", "vector"))
+        self.assertFalse(uses("nlohmann::json a;", "nlohmann/json_fwd.hpp"))
+
+    def test_a_using_declaration_of_no_use_is_found(self):
+        self.assertTrue(rules.unused_using("a.cpp", "using std::chrono::seconds;\nstd::chrono::seconds(1);\n"))
+        self.assertFalse(rules.unused_using("a.cpp", "using std::chrono::seconds;\nseconds(1);\n"))
+
+    def test_a_test_case_elsewhere_is_found(self):
+        self.assertTrue(rules.test_cases("tests/core/harness.hpp", 'TEST_CASE("a test", "[a]") {}'))
 
     def test_the_gateway_is_included_by_nobody(self):
         self.assertTrue(self.include("tools/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))

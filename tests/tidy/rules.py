@@ -52,7 +52,8 @@ STANDARD_HEADERS = {
     "future": "async future future_status launch packaged_task promise shared_future",
     "initializer_list": "initializer_list",
     "iomanip": "setfill setprecision setw",
-    "iostream": "cerr cin clog cout",
+    "iosfwd": "ostream",
+    "iostream": "cerr cin clog cout flush ostream",
     "iterator":
         "back_inserter begin data distance end inserter istream_iterator istreambuf_iterator "
         "make_move_iterator next prev reverse_iterator size ssize",
@@ -69,6 +70,7 @@ STANDARD_HEADERS = {
     "new": "align_val_t bad_alloc hardware_destructive_interference_size launder nothrow nothrow_t",
     "numbers": "numbers",
     "numeric": "accumulate gcd iota lcm reduce",
+    "ostream": "flush ostream",
     "optional": "make_optional nullopt nullopt_t optional",
     "queue": "priority_queue queue",
     "random":
@@ -105,6 +107,12 @@ STANDARD_HEADERS = {
         "variant_size_v visit",
     "vector": "vector",
 }
+# Declared in several of them, or with every stream or container.
+IN_MANY_STANDARD_HEADERS = frozenset(
+    "FILE _Exit abs defaultfloat erase erase_if fixed get ios isalpha left micro milli ranges right swap".split())
+# Of other projects: how the names of the headers begin that a namespace comes from.
+OTHER_HEADERS = {"nlohmann": "nlohmann/", "httplib": "httplib.h", "CLI": "CLI/", "spdlog": "spdlog/", "re2": "re2/",
+                 "moodycamel": ("concurrentqueue/", "readerwriterqueue/"), "boost::asio": "boost/asio"}
 # Where an include in quotes is looked for, after the folder of the file itself.
 INCLUDE_FOLDERS = ("core/include", "config/include", "device/include", "core/src", "config/src", "device/src", "gateway/src",
                    "tools", "tools/perf_tool", "tests")
@@ -171,13 +179,26 @@ def is_own_header(path, name, exists):
     return any(exists(f"{place}/{name}") for place in places)
 
 
-def standard_includes(path, text, all_includes):
+def outside_includes(path, text, all_includes):
     """`all_includes` gives the names of what a file includes, also by way of the project's own headers."""
-    wanted = {name: header for header, names in STANDARD_HEADERS.items() for name in names.split()}
     present = all_includes(path)
-    return [f"std::{name} without <{wanted[name]}>"
-            for name in sorted(set(re.findall(r"\bstd::(\w+)", code_only(text))))
-            if name in wanted and wanted[name] not in present]
+    code = code_only(text)
+    findings = []
+    for name in sorted(set(re.findall(r"\bstd::(\w+)", code)) - IN_MANY_STANDARD_HEADERS):
+        headers = [header for header, names in STANDARD_HEADERS.items() if name in names.split()]
+        if not present.intersection(headers):
+            findings.append(f"std::{name} without <{'> or <'.join(headers) or 'a header that rules.py knows'}>")
+    for space, begin in OTHER_HEADERS.items():
+        is_declared_here = re.search(rf"\bnamespace {space}\b", code)
+        if re.search(rf"\b{space}::", code) and not is_declared_here and not any(header.startswith(begin) for header in present):
+            findings.append(f"{space}:: without a header of it")
+    return findings
+
+
+def unused_using(path, text):
+    code = code_only(text)
+    return [f"using {name} is of no use" for name, last in re.findall(r"^\s*using ((?:\w+::)+(\w+));", code, re.M)
+            if len(re.findall(rf"(?<!::)\b{last}\b", code)) == 0]
 
 
 def sleeps(path, text):
@@ -189,8 +210,8 @@ def console_output(path, text):
 
 
 def code_only(text):
-    """Without strings and comments; lines stay where they are."""
-    return re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//.*', lambda match: "\n" * match[0].count("\n"), text)
+    """Without strings, characters and comments; lines stay where they are."""
+    return re.sub(r"""'(?:[^'\\\n]|\\.)'|R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//.*""", lambda match: "\n" * match[0].count("\n"), text)
 
 
 def reserved_names(path, text):
@@ -204,6 +225,11 @@ def leftovers(path, text):
 def test_names(path, text):
     """Catch2 takes a name that begins with a dash for an option and one with a bracket for a tag."""
     return lines_matching(text, re.compile(r'\bTEST_CASE\(\s*"[^A-Za-z0-9]'), "a test's name begins with a word")
+
+
+def test_cases(path, text):
+    """ctest starts the tests of a sanitizer build by the name of their source."""
+    return lines_matching(text, re.compile(r"\bTEST_CASE\("), "a test is in a file whose name ends in _test.cpp")
 
 
 def namespace_in_header(path, text):

@@ -78,7 +78,7 @@ TEST_CASE("no item stays behind when producers wake the consumer once per item",
     std::size_t taken = 0;
     bool woken = true;
     while (taken < 3 * items_each && woken) {
-        woken = is_awake(waker, 10'000);  // a lost wake-up would wait here for ever
+        woken = is_awake(waker, 60'000);  // a lost wake-up would wait here for ever
         waker.clear();
         while (const std::size_t count = queue.pop(batch)) {
             taken += count;

@@ -13,7 +13,6 @@
 
 using namespace telegate;
 using test::command;
-using test::frame;
 using test::message;
 
 namespace {

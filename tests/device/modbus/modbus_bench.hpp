@@ -11,7 +11,7 @@
 namespace telegate::test {
 
 /// Long enough for a busy machine, where no test waits for it.
-inline constexpr std::chrono::milliseconds patience{60'000};
+inline constexpr std::chrono::milliseconds patience{10'000};
 /// Where some answer and others do not.
 inline constexpr std::chrono::milliseconds some_patience{500};
 /// Where nobody answers.
