@@ -27,8 +27,8 @@ struct Bus {
     bool waits_for_room = false;
     int samples = 1;  // of each read
     std::atomic<int> reads{0};
-    std::atomic<int> reading{0};    // read() is in progress
-    std::atomic<int> drivers{0};    // that there are
+    std::atomic<int> reading{0};  // read() is in progress
+    std::atomic<int> drivers{0};  // that there are
     std::atomic<int> resets_within_read{0};
     std::array<char, 16> thread{};  // written before the first read is counted
 };
