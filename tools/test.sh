@@ -8,4 +8,4 @@ tools/install_deps.sh
 cmake --preset linux-ninja-release --log-level=WARNING
 cmake --build --preset linux-ninja-release
 # Most of the time tests wait.
-exec ctest --preset linux-ninja-release --parallel "$((3 * $(nproc)))" --output-on-failure "$@"
+exec ctest --preset linux-ninja-release --parallel "$((4 * $(nproc)))" --output-on-failure "$@"

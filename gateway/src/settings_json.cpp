@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -41,17 +43,23 @@ template <class Json>
 std::string document(const Settings& settings, int indent) {
     Json json = Json::object();
     Settings copy = settings;
+    std::string_view section_name;
+    const std::string* instance = nullptr;
+    Json* fields = nullptr;  // of this instance: to look it up again for each setting takes long among thousands
     walk(copy, [&](const SettingSpot& spot) {
         if (is_unset(spot.row, spot.owner)) {
             return;
         }
-        Json& section = json[std::string(spot.row.section)];
-        Json& fields = spot.name.empty() ? section : section[spot.name];
+        if (spot.row.section != section_name || &spot.name != instance) {
+            section_name = spot.row.section;
+            instance = &spot.name;
+            Json& section = json[std::string(section_name)];
+            fields = spot.name.empty() ? &section : &section[spot.name];
+            fields->update(Json::object());
+        }
         // There may be thousands of channels, each with little that is set.
-        if (spot.row.section == "channel" && value_text(spot.row, spot.owner) == default_text(spot.row)) {
-            fields.update(Json::object());
-        } else {
-            fields[std::string(spot.row.key)] = value_of<Json>(spot);
+        if (spot.row.section != "channel" || value_text(spot.row, spot.owner) != default_text(spot.row)) {
+            (*fields)[std::string(spot.row.key)] = value_of<Json>(spot);
         }
     });
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);

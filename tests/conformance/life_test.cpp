@@ -116,7 +116,7 @@ TEST_CASE("unbinding keeps those who are there and takes nobody new", "[conforma
 
     Subscriber late(pair.reactor, {});
     late.connect(pair.endpoint);
-    pair.turn_until([&] { return late.totals().connections_retried > 0; }, 50ms);
+    static_cast<void>(pair.turn_until([&] { return late.totals().connections_retried > 0; }, 50ms));
     CHECK(pair.first.subscribers().size() == 1);
 
     Publisher next(pair.reactor, on_threads(over));

@@ -107,7 +107,8 @@ TEST_CASE("a socket may connect before the other binds", "[conformance]") {
         Subscriber subscriber(bench.reactor, impatient);
         subscriber.subscribe("t");
         subscriber.connect(endpoint);
-        bench.turn_until([&] { return subscriber.totals().connections_retried > 1; }, std::chrono::milliseconds(50));
+        static_cast<void>(bench.turn_until([&] { return subscriber.totals().connections_retried > 1; },
+                                           std::chrono::milliseconds(50)));
         Publisher publisher(bench.reactor, on_threads(over));
         publisher.bind(endpoint);
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));

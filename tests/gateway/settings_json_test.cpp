@@ -325,7 +325,7 @@ namespace {
 std::string object_of(std::size_t keys) {
     std::string document = "{";
     for (std::size_t i = 0; i < keys; ++i) {
-        document += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
+        document += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
     }
     return document + "}";
 }

@@ -274,5 +274,10 @@ TEST_CASE("the most channels that there can be are all shown", "[gateway][status
     for (std::size_t index = 0; index < ChannelTable::channels_max; ++index) {
         snapshot.channels.push_back(channel("host/" + std::to_string(index)));
     }
-    CHECK(shown(snapshot)["channels"]["last"].size() == ChannelTable::channels_max);
+    const std::string text = status_json(snapshot);
+    std::size_t shown_count = 0;
+    for (std::size_t at = 0; (at = text.find("\"host/", at)) != std::string::npos; ++at) {
+        ++shown_count;
+    }
+    CHECK(shown_count == ChannelTable::channels_max);
 }

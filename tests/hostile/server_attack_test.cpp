@@ -92,10 +92,10 @@ TEST_CASE("hostile server: one that closes every connection at once does not mak
     DealerBench bench;
     const auto begin = std::chrono::steady_clock::now();
     std::size_t met = 0;
-    bench.turn_until([&] {
+    while (std::chrono::steady_clock::now() - begin <= 200ms) {
+        bench.turn();
         met += bench.listener.accept() ? 1U : 0U;
-        return std::chrono::steady_clock::now() - begin > 200ms;
-    });
+    }
     CHECK(met >= 3);
     CHECK(met <= 20);
     // Of the last one only one side may know yet.

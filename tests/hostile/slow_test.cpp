@@ -141,7 +141,8 @@ TEST_CASE("hostile 17: a reset or a close in the middle of a frame, a header or 
         RawPeer peer = arena.join("leaver");
         const std::uint64_t received = arena.totals().bytes_received;
         peer.send(bytes);
-        arena.turn_until([&] { return arena.totals().bytes_received > received + bytes.size() && peer.send(); }, 30ms);
+        static_cast<void>(arena.turn_until(
+            [&] { return arena.totals().bytes_received > received + bytes.size() && peer.send(); }, 30ms));
         if (by_reset) {
             peer.reset();
         } else {

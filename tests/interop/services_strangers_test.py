@@ -90,7 +90,8 @@ class StrangersTest(unittest.TestCase):
         self.begin()
         asker = self.asker()
         self.status(asker)
-        before, peers = self.memory_bytes(), [self.dealer() for _ in range(100)]
+        peers_count = 100 if CHECK_MEMORY else 20  # a sanitizer takes its time for each answer
+        before, peers = self.memory_bytes(), [self.dealer() for _ in range(peers_count)]
         poller = select.poll()
         by_descriptor = {peer.connection.fileno(): peer.connection for peer in peers}
         for descriptor in by_descriptor:
@@ -102,7 +103,7 @@ class StrangersTest(unittest.TestCase):
             return self.status(asker)["backlog_bytes"] > len(peers) * 15 * 1024
         self.assertTrue(eventually(are_all_full))
         status = self.status(asker)
-        self.assertGreater(status["errors"]["bad_request"], 10_000)
+        self.assertGreater(status["errors"]["bad_request"], 100 * peers_count)
         self.assertLess(status["backlog_bytes"], len(peers) * 17 * 1024)
         # 8 KiB of requests, 16 KiB of answers and the sockets. With the requests as objects it was some 500 KiB.
         if CHECK_MEMORY:

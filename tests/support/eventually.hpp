@@ -11,7 +11,7 @@ inline constexpr std::chrono::seconds long_enough{60};
 
 /// Polls until `condition` holds or the deadline passes. Returns whether it held.
 template <class Condition>
-bool eventually(Condition condition, std::chrono::milliseconds deadline = long_enough) {
+[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds deadline = long_enough) {
     const auto end = std::chrono::steady_clock::now() + deadline;
     while (!condition()) {
         if (std::chrono::steady_clock::now() >= end) {

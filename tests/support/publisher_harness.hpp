@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,7 +34,10 @@ class PublisherHarness {
   public:
     explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {
         publisher = std::make_unique<Publisher>(reactor, std::move(options));
-        publisher->set_monitor([this](const MonitorEvent& event) { note(event); });
+        publisher->set_monitor([this](const MonitorEvent& event) {
+            note(event);
+            on_event(event);
+        });
         Endpoint wanted;
         wanted.transport = transport;
         wanted.host = transport == Transport::tcp ? "127.0.0.1" : "";
@@ -43,7 +48,7 @@ class PublisherHarness {
     /// Lets everything happen that can happen now.
     void turn() { reactor.poll(); }
     template <class Condition>
-    bool turn_until(Condition condition) {
+    [[nodiscard]] bool turn_until(Condition condition) {
         return eventually([&] {
             turn();
             return condition();
@@ -61,8 +66,13 @@ class PublisherHarness {
         peer.send(bytes);
         const std::size_t wanted = prefixes.size();
         const std::size_t before = arrivals.size();
-        turn_until([&] { return arrivals.size() > before && last_status().subscriptions_count == wanted; });
-        turn_until([&] { return peer.read(publisher_hello().size() - peer.received().size()) == publisher_hello(); });
+        const bool has_joined =
+            turn_until([&] { return arrivals.size() > before && last_status().subscriptions_count == wanted; }) &&
+            turn_until(
+                [&] { return peer.read(publisher_hello().size() - peer.received().size()) == publisher_hello(); });
+        if (!has_joined) {
+            throw std::runtime_error("a subscriber did not join in time");
+        }
         return peer;
     }
 
@@ -107,6 +117,8 @@ class PublisherHarness {
 
     ScratchDir scratch;
     Reactor reactor;
+    std::function<void(const MonitorEvent&)> on_event = [](const MonitorEvent&) {
+    };  // once it is noted
     std::vector<MonitorEventKind> events;
     std::vector<PeerStatus> arrivals;
     std::vector<PeerStatus> departures;

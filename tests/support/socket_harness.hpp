@@ -29,7 +29,7 @@ class Bench {
 
     /// Turns until `condition` holds. Whether it held within the deadline.
     template <class Condition>
-    bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {
+    [[nodiscard]] bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {
         const auto end = std::chrono::steady_clock::now() + deadline;
         while (!condition()) {
             if (std::chrono::steady_clock::now() >= end) {

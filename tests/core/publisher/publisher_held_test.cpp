@@ -110,13 +110,13 @@ TEST_CASE("a monitor may publish when it hears that a subscriber reads too slowl
     const std::string payload(held_payload_bytes, 'x');
     int published = 0;
     std::size_t closed = 0;
-    h.publisher->set_monitor([&](const MonitorEvent& event) {
+    h.on_event = [&](const MonitorEvent& event) {
         if (event.kind == MonitorEventKind::disconnected) {
             closed += event.detail == why ? 1U : 0U;
             h.publisher->send(topic_of(published++ % readers_count), payload);
             h.publisher->flush();
         }
-    });
+    };
     while (published < readers_count) {
         h.publisher->send(topic_of(published++), payload);
         h.turn();

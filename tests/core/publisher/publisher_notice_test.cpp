@@ -156,7 +156,7 @@ TEST_CASE("losses in front and losses behind are each told where they are", "[co
         bench.publish();
     }
     const auto begin = std::chrono::steady_clock::now();
-    bench.h.turn_until([&] { return std::chrono::steady_clock::now() - begin > 600ms; });
+    REQUIRE(bench.h.turn_until([&] { return std::chrono::steady_clock::now() - begin > 600ms; }));
     bench.publish_until_lost(100);
     REQUIRE(bench.lost(LossReason::slow) > 0);
     CHECK(bench.h.turn_until([&] { return bench.lost(LossReason::expired) > 0; }));

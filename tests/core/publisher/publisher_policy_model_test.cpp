@@ -63,10 +63,10 @@ class PolicyModel {
     void end() {
         for (auto& reader : readers_) {
             bench_.h.publisher->flush();
-            bench_.h.turn_until([&] {
+            REQUIRE(bench_.h.turn_until([&] {
                 reader->peer.read();
                 return reader->peer.at_end() || is_all_read(*reader);
-            });
+            }));
             check(*reader);
         }
     }

@@ -215,7 +215,7 @@ TEST_CASE("a fast subscriber gets everything, whatever its policy and however sm
             bench.h.commit("t", SlowBench::payload(bench.next++, 1000));
         }
         bench.h.publisher->flush();
-        bench.h.turn_until([&] { return peer.read().size() == bench.h.last_status().bytes_sent; });
+        REQUIRE(bench.h.turn_until([&] { return peer.read().size() == bench.h.last_status().bytes_sent; }));
     }
     CHECK(bench.first_wrong(bench.read_all(peer)) == "");
     CHECK(bench.h.last_status().dropped == 0);
@@ -244,7 +244,7 @@ TEST_CASE("what has waited for too long is given up, and what is younger is not"
     for (int i = 0; i < 100'000 && bench.h.last_status().pending < 20; ++i) {
         bench.publish("t" + std::to_string(i), 900);
     }
-    bench.h.turn_until([&] { return bench.lost(LossReason::expired) > 0; });
+    REQUIRE(bench.h.turn_until([&] { return bench.lost(LossReason::expired) > 0; }));
     bench.publish("young", 100);
     CHECK(bench.lost(LossReason::expired) > 0);
     const std::vector<Seen> stream = bench.read_all(peer);
@@ -262,7 +262,7 @@ TEST_CASE("nothing of a run that is younger than the limit in age is given up wi
         bench.publish("t", 900);
     }
     const auto begin = std::chrono::steady_clock::now();
-    bench.h.turn_until([&] { return std::chrono::steady_clock::now() - begin > 400ms; });
+    REQUIRE(bench.h.turn_until([&] { return std::chrono::steady_clock::now() - begin > 400ms; }));
     const std::uint64_t young = bench.publish("t", 10);  // in the same segment, as like as not
     CHECK(bench.h.turn_until([&] { return bench.lost(LossReason::expired) > 0; }));
     CHECK(std::chrono::steady_clock::now() - begin >= 1000ms);

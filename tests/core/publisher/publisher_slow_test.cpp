@@ -65,15 +65,15 @@ TEST_CASE("a slow subscriber loses the oldest whole messages, each counted, and 
     CHECK(full.pending > 0);
     CHECK(full.backlog_bytes <= 64 * 1024);
 
-    h.turn_until([&] {
+    REQUIRE(h.turn_until([&] {
         peer.read();
         return h.last_status().pending == 0;
-    });
+    }));
     const PeerStatus status = h.last_status();
     CHECK(status.matched == static_cast<std::uint64_t>(published));
     CHECK(status.dropped == full.dropped);
     CHECK(adds_up(status));
-    h.turn_until([&] { return peer.read().ends_with(message("t", payload_of(published - 1))); });
+    REQUIRE(h.turn_until([&] { return peer.read().ends_with(message("t", payload_of(published - 1))); }));
     const std::vector<int> numbers = numbers_received(peer);
     CHECK(numbers.size() == status.sent);
     CHECK(numbers.front() == 0);
@@ -90,7 +90,7 @@ TEST_CASE("a peer that reads a few bytes at a time still gets whole messages", "
         peer.read(777);
         REQUIRE(adds_up(h.last_status()));
     }
-    h.turn_until([&] { return peer.read().ends_with(message("t", payload_of(published - 1))); });
+    REQUIRE(h.turn_until([&] { return peer.read().ends_with(message("t", payload_of(published - 1))); }));
     const std::vector<int> numbers = numbers_received(peer);
     CHECK(is_strictly_rising(numbers));
     CHECK(numbers.size() == h.last_status().sent);
@@ -103,7 +103,7 @@ TEST_CASE("a slow subscriber costs another one nothing", "[core][publisher][slow
     RawPeer fast = h.subscriber({"t"});
     const int published = publish_until_lost(h, 500, &fast);
     CHECK(h.last_status().dropped == 0);
-    h.turn_until([&] { return fast.read().ends_with(message("t", payload_of(published - 1))); });
+    REQUIRE(h.turn_until([&] { return fast.read().ends_with(message("t", payload_of(published - 1))); }));
     CHECK(numbers_received(fast).size() == static_cast<std::size_t>(published));
     CHECK(h.publisher->subscribers().front().dropped >= 500);
 }
@@ -127,7 +127,7 @@ TEST_CASE("a batch over the limit loses its oldest messages for everyone, and th
         REQUIRE(h.last_status().backlog_bytes <= 64 * 1024);
     }
     h.publisher->flush();
-    h.turn_until([&] { return peer.read().ends_with(message("t", payload_of(199))); });
+    REQUIRE(h.turn_until([&] { return peer.read().ends_with(message("t", payload_of(199))); }));
     const std::vector<int> numbers = numbers_received(peer);
     CHECK(numbers.size() == h.last_status().sent);
     CHECK(numbers.size() + h.last_status().dropped == 200);

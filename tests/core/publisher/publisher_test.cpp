@@ -153,7 +153,7 @@ TEST_CASE("a PONG never stands inside a message that is partly sent", "[core][pu
     h.turn();
     const std::string next = is_given_up ? std::string(100'000, '2') : "1";
     const std::string expected = message("large", large) + pong("a") + pong("b") + message("next", next);
-    h.turn_until([&] { return peer.read().size() >= publisher_hello().size() + expected.size(); });
+    REQUIRE(h.turn_until([&] { return peer.read().size() >= publisher_hello().size() + expected.size(); }));
     CHECK(all_but_hello(peer) == expected);
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("a publisher may go while its subscribers are there, and the reactor a
     PublisherHarness h;
     RawPeer peer = h.subscriber({""}, 4096);
     const RawPeer silent = h.connect();
-    h.turn_until([&] { return h.totals().connections_accepted == 2; });
+    REQUIRE(h.turn_until([&] { return h.totals().connections_accepted == 2; }));
     h.publish("t", std::string(16 * 1024 * 1024, 'x'));
     REQUIRE(h.last_status().pending == 1);
     h.commit("t", "not flushed");

@@ -139,11 +139,12 @@ class SlowBench {
     }
     /// Reads all there is. Returns the messages.
     std::vector<Seen> read_all(RawPeer& peer) {
-        h.turn_until([&] {
+        REQUIRE(h.turn_until([&] {
             peer.read();
             return h.last_status().pending == 0 && !is_telling();
-        });
-        h.turn_until([&] { return peer.read().size() == h.last_status().bytes_sent; });  // what is with the kernel
+        }));
+        // What is with the kernel.
+        REQUIRE(h.turn_until([&] { return peer.read().size() == h.last_status().bytes_sent; }));
         return seen(peer);
     }
     [[nodiscard]] static std::vector<Seen> seen(const RawPeer& peer) {

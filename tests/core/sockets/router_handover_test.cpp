@@ -202,7 +202,7 @@ TEST_CASE("one that left while it waited for its turn to be read loses nothing",
     second.peer.send(numbered("2", 10));
     RawSession third = bench.join();
     third.peer.send(numbered("3", 10));
-    bench.turn_until([&] { return bench.router.peers().size() == 3; });
+    REQUIRE(bench.turn_until([&] { return bench.router.peers().size() == 3; }));
     third.peer.close();
     REQUIRE(bench.turn_until([&] {
         (void)bench.router.send("same", {"nobody reads this"});
@@ -235,7 +235,7 @@ TEST_CASE("connections that were taken over give way to newcomers", "[core][sock
     RawSession unread = bench.join();
     unread.peer.send(frame(0, "unread"));
     RawSession newest = bench.join();
-    bench.turn_until([&] { return bench.inbox.take() == 1; });
+    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
     RawSession other = bench.join("other");
     CHECK(bench.has_ended(1));
     CHECK(bench.events.detail(MonitorEventKind::disconnected) == "too many connections");
