@@ -2,6 +2,7 @@
 #include "record_encoder.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
+#include "support/rounds.hpp"
 #include "support/socket_harness.hpp"
 
 #include <atomic>
@@ -169,7 +170,7 @@ TEST_CASE("a thousand random reloads lose no sample and no connection of what th
     REQUIRE(eventually([&] { return as_json.samples() > 0 && as_record.samples() > 0; }));
     Passers passers;
 
-    for (int count = 0; count < 1'000; ++count) {
+    for (int count = 0; count < rounds(1'000); ++count) {
         const ReloadReport report = fixture.gateway->live_settings().replace({settings.next(), {}, false}, "test");
         if (report.outcome != ReloadOutcome::applied && report.outcome != ReloadOutcome::unchanged) {
             FAIL(to_string(report.outcome) << ": " << problem_text(report.problems.at(0)));

@@ -4,7 +4,7 @@
 
 namespace telegate::test {
 
-/// How often a test on one thread repeats itself with other input: `all` times, or a tenth of that in a sanitizer
+/// How often a test repeats itself with other input: `all` times, or a tenth of that in a sanitizer
 /// build, where each round takes ten times as long or more.
 template <class Count>
 constexpr Count rounds(Count all) {

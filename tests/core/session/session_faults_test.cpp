@@ -1,6 +1,7 @@
 #include "session_harness.hpp"
 
 #include "support/catch.hpp"
+#include "support/rounds.hpp"
 
 #include <random>
 #include <string>
@@ -90,7 +91,7 @@ TEST_CASE("a whole life with a failure at any operation ends once, and the count
     trouble.keep_outbox = trouble.error == 0;
     const std::size_t operations = live(trouble);
     // Where every byte is an operation, every so many-th failure tells as much as each.
-    const std::size_t step = operations > 500 ? 13 : 1;
+    const std::size_t step = operations / rounds(operations > 500 ? operations / 13 : operations);
     for (trouble.fail_at = 1; trouble.fail_at <= operations + 1; trouble.fail_at += step) {
         CAPTURE(trouble.fail_at);
         live(trouble);

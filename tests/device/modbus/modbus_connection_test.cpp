@@ -112,7 +112,6 @@ TEST_CASE("an answer that is shorter than asked for is no value", "[device][modb
 
 TEST_CASE("a flood of answers to nobody does not hold a read beyond its timeout", "[device][modbus]") {
     Listener listener;
-    PeerThread thread;
     std::atomic<bool> stops{false};
     const auto flood = [&](int connection) {
         const std::string frame("\xFF\xFF\0\0\0\5\1\3\2\0\7", 11);
@@ -120,6 +119,7 @@ TEST_CASE("a flood of answers to nobody does not hold a read beyond its timeout"
         }
         return false;
     };
+    PeerThread thread;  // ends before `stops`, which it uses
     thread.accept_on(
         listener.descriptor(), [](int) { return true; }, flood);
     DriverBench bench = bench_for(options_for(listener.endpoint(), {{.name = "a"}}, impatience));
