@@ -42,7 +42,8 @@ def seqs(samples):
 class ServicesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.gateway = Gateway(settings())
+        # Room for all that is sampled while these tests run, on a slow machine too.
+        cls.gateway = Gateway("history_bytes = 64MiB\n" + settings())
 
     @classmethod
     def tearDownClass(cls):
