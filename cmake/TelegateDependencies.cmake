@@ -47,6 +47,20 @@ if(TELEGATE_GATEWAY AND TELEGATE_MODBUS AND NOT TELEGATE_STATIC)
   endif()
 endif()
 
+# For the comparisons of perf_tool and the interop tests; the target exists only where the library does. Not by pkg-config:
+# a second configure lists the flags of its dependencies in another order, and everything that uses it is compiled again.
+if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
+  find_path(TELEGATE_LIBZMQ_DIR zmq.h)
+  find_library(TELEGATE_LIBZMQ_LIBRARY zmq)
+  if(TELEGATE_LIBZMQ_DIR AND TELEGATE_LIBZMQ_LIBRARY)
+    add_library(telegate_libzmq INTERFACE)
+    target_include_directories(telegate_libzmq SYSTEM INTERFACE "${TELEGATE_LIBZMQ_DIR}")
+    target_link_libraries(telegate_libzmq INTERFACE "${TELEGATE_LIBZMQ_LIBRARY}")
+  else()
+    message(STATUS "libzmq not found: no comparisons and no interop tests with it")
+  endif()
+endif()
+
 if(TELEGATE_GATEWAY)
   find_package(nlohmann_json 3.11 REQUIRED)
   find_package(spdlog 1.10 REQUIRED)
