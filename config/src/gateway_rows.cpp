@@ -58,12 +58,12 @@ constexpr std::array rows{
                .meaning = "File to which all samples are recorded as they are published; nothing means none.",
                .slot = slot<&S::record, &C::path>},
     SettingRow{.section = "gateway", .key = "record_bytes_max", .rule = WholeRule{.min = 0, .max = 1'099'511'627'776},
-               .unit = "bytes", .applies = Applies::live,
+               .unit = "bytes", .applies = Applies::file,
                .meaning = "How large a recording grows, 1 MiB or more, before it becomes FILE.1 and a new one begins; 0 "
                           "means without limit.",
                .slot = slot<&S::record, &C::bytes_max>},
     SettingRow{.section = "gateway", .key = "record_files_max", .rule = WholeRule{.min = 1, .max = 1'000},
-               .unit = "files", .applies = Applies::live,
+               .unit = "files", .applies = Applies::file,
                .meaning = "How many files there are of each recording, with the one that is written; the oldest gives "
                           "way.",
                .slot = slot<&S::record, &C::files_max>},

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 10> types{"auto",   "bool",  "int16",  "u
                                                  "uint32", "int64", "uint64", "float32", "float64"};
 constexpr std::array<std::string_view, 2> orders{"big", "little"};
 constexpr std::array<std::string_view, 2> schemes{"tcp://", "rtu://"};
-constexpr TextRule endpoint{.prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH"};
+constexpr TextRule endpoint{.prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH", .path_prefix = "rtu://"};
 
 // clang-format off
 constexpr std::array rows{

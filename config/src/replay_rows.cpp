@@ -18,7 +18,7 @@ constexpr RealRule speed{.min = 0.001, .max = 1'000.0};
 
 // clang-format off
 constexpr std::array rows{
-    SettingRow{.section = "device", .driver = "replay", .key = "file", .rule = recording, .applies = Applies::live,
+    SettingRow{.section = "device", .driver = "replay", .key = "file", .rule = recording, .applies = Applies::file,
                .required = true,
                .meaning = "The recording that is played.", .slot = slot<&D::replay, &R::file>},
     SettingRow{.section = "device", .driver = "replay", .key = "mode", .rule = ChoiceRule{modes},

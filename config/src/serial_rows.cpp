@@ -31,7 +31,7 @@ constexpr TextRule start{
 
 // clang-format off
 constexpr std::array rows{
-    SettingRow{.section = "device", .driver = "serial", .key = "port", .rule = port, .applies = Applies::live,
+    SettingRow{.section = "device", .driver = "serial", .key = "port", .rule = port, .applies = Applies::file,
                .required = true,
                .meaning = "The tty; best by a name that stays the same, such as one in /dev/serial/by-id.",
                .slot = slot<&D::serial, &S::port>},

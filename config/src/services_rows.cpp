@@ -14,11 +14,11 @@ constexpr std::array rows{
     SettingRow{.section = "services", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
                .required = true,
                .meaning = "Where DEALER and REQ sockets connect, in ZeroMQ notation.", .slot = slot<&V::endpoint>},
-    SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = rules::file, .applies = Applies::live,
+    SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = rules::file, .applies = Applies::file,
                .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE; nothing means no "
                           "encryption.",
                .slot = slot<&V::curve_secret_key_file>},
-    SettingRow{.section = "services", .key = "curve_clients_dir", .rule = rules::clients, .applies = Applies::live,
+    SettingRow{.section = "services", .key = "curve_clients_dir", .rule = rules::clients, .applies = Applies::file,
                .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "
                           "that knows the server's key.",
                .slot = slot<&V::curve_clients_dir>},

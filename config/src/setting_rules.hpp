@@ -17,7 +17,8 @@ inline constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, o
 inline constexpr TextRule clients{
     .prefixes = {}, .allowed = "the path of a directory, * for any client, or nothing", .may_be_empty = true};
 inline constexpr std::array<std::string_view, 2> endpoint_schemes{"tcp://", "ipc://"};
-inline constexpr TextRule endpoint{.prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH"};
+inline constexpr TextRule endpoint{
+    .prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH", .path_prefix = "ipc://"};
 
 /// Whole numbers above this are not exact in the doubles of JSON readers.
 inline constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;

@@ -4,6 +4,7 @@
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <type_traits>
@@ -105,6 +106,12 @@ std::string rule_text(const SettingRow& row, Notation notation) {
 }
 
 }  // namespace
+
+Applies applies_to(const SettingRow& row, std::string_view value) noexcept {
+    const auto* rule = std::get_if<TextRule>(&row.rule);
+    const bool is_path = rule != nullptr && !rule->path_prefix.empty() && value.starts_with(rule->path_prefix);
+    return is_path ? std::max(row.applies, Applies::file) : row.applies;
+}
 
 std::string_view to_string(Applies applies) noexcept {
     switch (applies) {

@@ -16,8 +16,11 @@ using Kind = SettingChange::Kind;
 Applies applies_with(std::string_view kind, const SectionInstance& instance) {
     const auto table = settings_table();
     const bool any_file = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {
-        return row.applies == Applies::file && belongs(row, kind, instance.driver) &&
-               value_text(row, instance.owner) != default_text(row);
+        if (!belongs(row, kind, instance.driver)) {
+            return false;
+        }
+        const std::string value = value_text(row, instance.owner);
+        return applies_to(row, value) == Applies::file && value != default_text(row);
     });
     return any_file ? Applies::file : Applies::live;
 }
@@ -31,7 +34,7 @@ void add_changed(std::string_view kind, const SectionInstance& from, const Secti
         std::string before = value_text(row, from.owner);
         std::string after = value_text(row, to.owner);
         if (before != after) {
-            const Applies applies = row.key == "driver" ? applies_with(kind, to) : row.applies;
+            const Applies applies = row.key == "driver" ? applies_with(kind, to) : applies_to(row, after);
             changes.push_back({std::string(row.section), to.name, std::string(row.key), std::move(before),
                                std::move(after), applies, Kind::changed});
         }

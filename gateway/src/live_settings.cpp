@@ -38,7 +38,7 @@ std::vector<SettingsProblem> file_only_in(const std::vector<SettingChange>& chan
     for (const SettingChange& change : changes) {
         if (change.applies == Applies::file) {
             problems.push_back({"", 0, key_text(change),
-                                "has the gateway run a program or write a file, allowed: in the settings file alone"});
+                                "can only be set in the settings file, because it runs a program or opens a path"});
         }
     }
     return problems;

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -83,6 +84,52 @@ TEST_CASE("a list of texts has a number of them at most", "[config][table]") {
         const auto* const list = std::get_if<TextListRule>(&row.rule);
         CHECK((list == nullptr || list->count_max > 0));
     });
+}
+
+TEST_CASE("settings that REST can change open no path and run no program", "[config][table]") {
+    // Numbers and choices are bounded by their rules. Each free text needs a reason why it is harmless.
+    using Reasons = std::map<std::string, std::string_view>;
+    const Reasons harmless{
+        {"publish..endpoint", "ipc://PATH is left to files"},
+        {"services..endpoint", "ipc://PATH is left to files"},
+        {"channel..unit", "published as it is"},
+        {"device.exec.columns", "names"},
+        {"device.exec.pattern", "an expression of RE2, in bounded time"},
+        {"device.exec.time_member", "a name"},
+        {"device.exec.name_member", "a name"},
+        {"device.host.processes", "names that are compared"},
+        {"device.host.filesystems", "measured, not opened"},
+        {"device.modbus.endpoint", "rtu://PATH is left to files"},
+        {"device.replay.source", "a name that is compared"},
+        {"device.serial.columns", "names"},
+        {"device.serial.pattern", "an expression of RE2, in bounded time"},
+        {"device.serial.frame_start", "bytes that are compared"},
+        {"device.udp.multicast_group", "an address"},
+        {"device.udp.time_member", "a name"},
+        {"device.udp.name_member", "a name"},
+    };
+    Reasons unused = harmless;
+    for_each_row([&](const SettingRow& row) {
+        const bool is_text =
+            std::holds_alternative<TextRule>(row.rule) || std::holds_alternative<TextListRule>(row.rule);
+        if (row.key.starts_with("record")) {  // REST must not shrink a recording away
+            CHECK(row.applies == Applies::file);
+        } else if (is_text && row.applies == Applies::live) {
+            const std::string name =
+                std::string(row.section) + '.' + std::string(row.driver) + '.' + std::string(row.key);
+            CAPTURE(name);
+            CHECK(harmless.contains(name));
+            unused.erase(name);
+        }
+    });
+    CHECK(unused.empty());
+}
+
+TEST_CASE("an endpoint that names a path is not changed over REST", "[config][table]") {
+    const SettingRow& publish = *find_setting("publish", "endpoint");
+    CHECK(applies_to(publish, "tcp://127.0.0.1:5556") == Applies::live);
+    CHECK(applies_to(publish, "ipc:///run/x") == Applies::file);
+    CHECK(applies_to(*find_setting("device", "endpoint", "modbus"), "rtu:///dev/ttyS0") == Applies::file);
 }
 
 TEST_CASE("a setting excludes one of its own section", "[config][table]") {

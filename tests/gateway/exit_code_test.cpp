@@ -13,6 +13,8 @@ TEST_CASE("a start that an address prevents is told from one that the system pre
     CHECK(exit_code::of_start(std::error_code(EADDRINUSE, std::generic_category())) == exit_code::unavailable);
     CHECK(exit_code::of_start(std::error_code(EADDRNOTAVAIL, std::system_category())) == exit_code::unavailable);
     CHECK(exit_code::of_start(std::error_code(ENOENT, std::system_category())) == exit_code::unavailable);
+    CHECK(exit_code::of_start(std::error_code(ENODEV, std::system_category())) == exit_code::unavailable);
+    CHECK(exit_code::of_start(std::error_code(ENXIO, std::system_category())) == exit_code::unavailable);
     CHECK(exit_code::of_start(std::error_code(EMFILE, std::generic_category())) == exit_code::os_error);
     CHECK(exit_code::of_start(std::error_code(ENOMEM, std::system_category())) == exit_code::os_error);
 }

@@ -6,6 +6,7 @@
 #include "support/socket_harness.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -229,17 +230,27 @@ TEST_CASE("other clients by a change of the settings are let in, and those of be
     CHECK(g.keys_at(g.sealed_address) == std::vector{to_z85(g.files.anna.public_key)});
 }
 
-TEST_CASE("a dry run names what would change and looks at the files", "[gateway][curve][reload]") {
+TEST_CASE("a dry run looks at the files", "[gateway][curve][reload]") {
     CurveGateway g;
-    const auto try_out = [&](const std::string& curve) {
-        return g.gateway->live_settings().replace({parse_settings(g.sealed(curve), "sent"), {}, true}, "test");
+    const auto try_out = [&](const std::string& other) {
+        const std::string text = g.sealed(g.files.settings() + other);
+        return g.gateway->live_settings().replace({parse_settings(text, "sent"), {}, true}, "test").outcome;
     };
-    const ReloadReport plain = try_out("");
-    CHECK(plain.outcome == ReloadOutcome::planned);
-    REQUIRE(plain.changes.size() == 2);
-    CHECK(key_text(plain.changes.at(0)) == "publish.sealed.curve_secret_key_file");
-    CHECK(plain.changes.at(0).from == g.files.secret);
-    CHECK(try_out(g.files.key_setting() + "curve_clients_dir = /nowhere\n").outcome == ReloadOutcome::invalid);
+    CHECK(try_out("last_value = yes\n") == ReloadOutcome::planned);
+    std::filesystem::remove(g.files.secret);
+    CHECK(try_out("last_value = yes\n") == ReloadOutcome::invalid);
+    CHECK(g.status().endpoints.at(1).curve_key == to_z85(g.server_key));
+}
+
+TEST_CASE("REST neither chooses keys and clients nor turns encryption off", "[gateway][curve][reload]") {
+    CurveGateway g;
+    const std::string curve = GENERATE("", "curve_secret_key_file = /elsewhere\ncurve_clients_dir = /elsewhere\n");
+    const ReloadReport report =
+        g.gateway->live_settings().replace({parse_settings(g.sealed(curve), "sent"), {}, false}, "test");
+    CHECK(report.outcome == ReloadOutcome::invalid);
+    REQUIRE(report.problems.size() == 2);
+    CHECK(report.problems.at(0).key == "publish.sealed.curve_secret_key_file");
+    CHECK(report.problems.at(1).key == "publish.sealed.curve_clients_dir");
     CHECK(g.status().endpoints.at(1).curve_key == to_z85(g.server_key));
 }
 

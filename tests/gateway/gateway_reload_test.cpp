@@ -20,7 +20,7 @@ struct ReloadFixture : GatewayFixture {
     using GatewayFixture::GatewayFixture;
 
     ReloadReport change_to(const std::string& ini) {
-        return gateway->live_settings().replace({parse_settings(ini, "test.ini"), {}, false}, "test");
+        return GatewayFixture::change_to(parse_settings(ini, "test.ini"));
     }
     std::vector<std::string> devices() {
         std::vector<std::string> names;
@@ -151,7 +151,7 @@ TEST_CASE("more names than there is room for take a restart", "[gateway][reload]
             device.interval_ms = 60'000;
             device.simulated.waveforms = {"sine"};
         }
-        report = fixture.gateway->live_settings().replace({settings, {}, false}, "test");
+        report = fixture.GatewayFixture::change_to(settings);
     }
     CHECK(report.outcome == ReloadOutcome::needs_restart);
     CHECK_THAT(report.problems.at(0).what, Catch::Contains("a restart makes room"));

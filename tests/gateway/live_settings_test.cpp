@@ -130,18 +130,29 @@ TEST_CASE("a dry run shows the changes and makes none, and is no reload", "[gate
     CHECK_FALSE(h.live.status().last_reload);
 }
 
-TEST_CASE("what runs programs or writes files is changed by a reload, not by REST", "[gateway][live]") {
-    const std::string wanted = GENERATE("queue_size = 10\nrecord = /tmp/x\n",
-                                        "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n");
+TEST_CASE("a setting that runs a program or opens a path changes by a reload, not over REST", "[gateway][live]") {
+    const std::string wanted =
+        "queue_size = 10\n" + std::string(GENERATE("record = /tmp/x\n", "record_files_max = 1\n",
+                                                   "[device \"d\"]\ndriver = exec\ncommand = /bin/true\n",
+                                                   "[device \"d\"]\ndriver = iio\ndevice = a\n",
+                                                   "[device \"d\"]\ndriver = host\nsys_root = /x\n",
+                                                   "[device \"d\"]\ndriver = modbus\nendpoint = rtu:///dev/x\n",
+                                                   "[publish \"p\"]\nendpoint = ipc:///tmp/x\n"));
     LiveHarness h;
     const ReloadReport refused = h.replace(wanted);
     CHECK(refused.outcome == ReloadOutcome::invalid);
     REQUIRE(refused.problems.size() == 1);
     CHECK(refused.problems[0].what ==
-          "has the gateway run a program or write a file, allowed: in the settings file alone");
+          "can only be set in the settings file, because it runs a program or opens a path");
     CHECK(h.changes == 0);
     h.file = wanted;
     CHECK(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("an endpoint without a path can be set over REST", "[gateway][live]") {
+    LiveHarness h;
+    CHECK(h.replace("queue_size = 10\n[publish \"p\"]\nendpoint = tcp://127.0.0.1:0\n").outcome ==
+          ReloadOutcome::applied);
 }
 
 TEST_CASE("a device that becomes one that runs programs is no matter of REST either", "[gateway][live]") {

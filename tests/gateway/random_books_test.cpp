@@ -264,7 +264,7 @@ TEST_CASE("whatever happens the books balance at every look, and agree with a su
     Inspector inspector(*fixture.gateway);
     Passer passer;
     for (int count = 0; count < 200; ++count) {
-        const ReloadReport report = fixture.gateway->live_settings().replace({fate.next(), {}, false}, "test");
+        const ReloadReport report = fixture.change_to(fate.next());
         REQUIRE((report.outcome == ReloadOutcome::applied || report.outcome == ReloadOutcome::unchanged));
         passer.come_or_go(fixture, fate);
         const std::uint64_t before = fixture.gateway->ledger().cut().at(0).sampled;
@@ -276,8 +276,7 @@ TEST_CASE("whatever happens the books balance at every look, and agree with a su
     }
     fate.settings.queue_policy = "drop_oldest";
     fate.settings.queue_size = 1;  // less than one reading, so that something was dropped whatever chance brought
-    REQUIRE(fixture.gateway->live_settings().replace({fate.settings, {}, false}, "test").outcome ==
-            ReloadOutcome::applied);
+    REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
     REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).dropped[0] > 0; }));
     passer.subscriber = nullptr;
     // The auditor may be further behind than it can make up for within the grace of a stop.

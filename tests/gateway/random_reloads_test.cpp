@@ -171,7 +171,7 @@ TEST_CASE("a thousand random reloads lose no sample and no connection of what th
     Passers passers;
 
     for (int count = 0; count < rounds(1'000); ++count) {
-        const ReloadReport report = fixture.gateway->live_settings().replace({settings.next(), {}, false}, "test");
+        const ReloadReport report = fixture.change_to(settings.next());
         if (report.outcome != ReloadOutcome::applied && report.outcome != ReloadOutcome::unchanged) {
             FAIL(to_string(report.outcome) << ": " << problem_text(report.problems.at(0)));
         }

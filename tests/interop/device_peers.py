@@ -63,9 +63,9 @@ def time_ns(text):
 
 
 class Gateway:
-    """`{folder}` in the settings is a scratch folder of its own, unless one is given."""
+    """`{folder}` in the settings is a scratch folder of its own, unless one is given; `options` are those of Popen."""
 
-    def __init__(self, settings, folder=None):
+    def __init__(self, settings, folder=None, **options):
         self.folder = folder or tempfile.mkdtemp(prefix="telegate-test-")
         self.own_folder = folder is None
         handle, self.config = tempfile.mkstemp(suffix=".ini", dir=self.folder)
@@ -73,7 +73,7 @@ class Gateway:
         self.write(settings)
         self.log_path = self.config + ".log"
         with open(self.log_path, "w") as log:
-            self.process = subprocess.Popen([APP, "--config", self.config], stderr=log)
+            self.process = subprocess.Popen([APP, "--config", self.config], stderr=log, **options)
         eventually(lambda: " running rest=" in self.log() or self.process.poll() is not None)
         running = re.search(r" running rest=(\S+)((?: publish=\S+)+)", self.log())
         if not running:
@@ -182,8 +182,8 @@ class Reader:
 class DeviceTest(unittest.TestCase):
     """Ends what its tests have started, and shows the log of the gateways of one that failed."""
 
-    def start(self, settings, folder=None):
-        gateway = Gateway(settings, folder)
+    def start(self, settings, folder=None, **options):
+        gateway = Gateway(settings, folder, **options)
         self.addCleanup(gateway.close)
         return gateway
 

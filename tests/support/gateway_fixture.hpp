@@ -20,9 +20,20 @@ namespace telegate::test {
 /// A whole gateway in this process, from settings text. Ports are free ones.
 struct GatewayFixture {
     explicit GatewayFixture(const std::string& ini) : GatewayFixture(parse_settings(ini, "test.ini")) {}
-    explicit GatewayFixture(const Settings& settings, ReloadSource source = {})
-        : log("off"), gateway(std::make_unique<Gateway>(settings, make_plan(settings), log, std::move(source))) {
+    explicit GatewayFixture(const Settings& settings, ReloadSource source = {}) : log("off"), wanted(settings) {
+        if (!source.load) {
+            source.load = [this] {
+                return wanted;
+            };
+        }
+        gateway = std::make_unique<Gateway>(settings, make_plan(settings), log, std::move(source));
         gateway->start();
+    }
+
+    /// As a reload of a file with these settings.
+    ReloadReport change_to(const Settings& settings) {
+        wanted = settings;
+        return gateway->live_settings().reload("test");
     }
 
     /// Runs `call` on the io thread and waits for it.
@@ -50,6 +61,7 @@ struct GatewayFixture {
     }
 
     Log log;
+    Settings wanted;
     std::unique_ptr<Gateway> gateway;
 };
 

@@ -172,8 +172,11 @@ std::string settings_page() {
     std::string text(introduction);
     text +=
         "\n## All settings\n\nA setting that is changed by `live` takes effect in a running gateway, one of "
-        "`restart` at its next\nstart. `file` is live as well, but no matter of `PUT /config`: it has the gateway run "
-        "a program or write a file.\n";
+        "`restart` at its next\nstart. `file` is live as well, but cannot be set over `PUT /config`, because it "
+        "decides which "
+        "program the\ngateway runs or which path it opens. The same applies to an endpoint with a path, `ipc://PATH` "
+        "or "
+        "`rtu:///PATH`.\n";
     for (const SectionRow& section : section_table()) {
         text += section_text(section);
     }

@@ -40,9 +40,10 @@ struct WholeListRule {
 /// and any file can hold it, it has no control bytes, no blanks at its ends and no backslash at the last one.
 struct TextRule {
     std::span<const std::string_view> prefixes = {};
-    std::string_view allowed = {};  // in words
-    std::size_t bytes_max = 0;      // 0: as long as a line
-    bool may_be_empty = false;      // then "" stands for none, and `allowed` says so
+    std::string_view allowed = {};      // in words
+    std::size_t bytes_max = 0;          // 0: as long as a line
+    bool may_be_empty = false;          // then "" stands for none, and `allowed` says so
+    std::string_view path_prefix = {};  // a text that begins so names a path of this machine; "": none does
 };
 /// Texts separated by commas, in the order given. Each is as a text is, and has no comma.
 struct TextListRule {
@@ -77,7 +78,7 @@ using SettingOwner = std::variant<Settings*, PublishSettings*, ServiceSettings*,
 /// Whether a running gateway can take a new value, or only a new start can.
 enum class Applies : std::uint8_t {
     live,
-    file,  // live, but not from REST: it has the gateway run a program, or write a file, as its own user
+    file,  // live, but not over REST: it decides which program the gateway runs or which path it opens
     restart,
 };
 [[nodiscard]] std::string_view to_string(Applies applies) noexcept;
@@ -145,6 +146,9 @@ struct DefaultOwners {
 /// it is not allowed. `owner` must be of the kind of the row's section.
 [[nodiscard]] std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text,
                                                 Notation notation = Notation::text);
+
+/// Returns how a change to `value` takes effect: as the row says, but Applies::file for a text that names a path.
+[[nodiscard]] Applies applies_to(const SettingRow& row, std::string_view value) noexcept;
 
 /// Puts the default back.
 void reset(const SettingRow& row, const SettingOwner& owner);

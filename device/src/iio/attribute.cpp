@@ -3,7 +3,9 @@
 #include "host/text_scan.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -61,9 +63,14 @@ std::optional<double> read_number(const std::string& path) {
 }
 
 int write_attribute(const std::string& path, std::string_view text) noexcept {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC | O_NOCTTY | O_NONBLOCK);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     if (descriptor < 0) {
         return errno;
+    }
+    struct statfs filesystem {};
+    if (path.starts_with("/sys/") && (::fstatfs(descriptor, &filesystem) != 0 || filesystem.f_type != SYSFS_MAGIC)) {
+        ::close(descriptor);
+        return EPERM;
     }
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     const int error = written == static_cast<ssize_t>(text.size()) ? 0 : (written < 0 ? errno : EIO);

@@ -42,7 +42,8 @@ class AttributeFile {
 /// nullopt where there is no such attribute, or it cannot be read.
 [[nodiscard]] std::optional<std::string> read_attribute(const std::string& path);
 [[nodiscard]] std::optional<double> read_number(const std::string& path);
-/// 0, or the system's number of the error.
+/// Writes `text` to an existing file, never through a symbolic link and, below /sys, never outside of sysfs. Returns 0
+/// or an errno value: ELOOP for a link, EPERM for another file system.
 [[nodiscard]] int write_attribute(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace telegate::iio

@@ -1,0 +1,108 @@
+"""PUT /config from an admin who means harm: nothing is opened for writing. Run by ctest."""
+
+import copy
+import json
+import os
+import pathlib
+import signal
+import unittest
+import urllib.error
+import urllib.request
+
+import no_writing
+from device_peers import DEADLINE_S, DeviceTest, eventually, main
+
+SETTINGS = """[device "host"]
+driver = host
+interval_ms = 3600000
+"""
+PRECIOUS = "precious"
+SCHEMA = pathlib.Path(os.environ["TELEGATE_SOURCE_DIR"], "docs/settings.schema.json")
+
+
+@unittest.skipUnless(no_writing.is_known, "no filter of system calls for this machine")
+class PutConfigTest(DeviceTest):
+    def setUp(self):
+        self.folder = self.scratch()
+        self.victim = os.path.join(self.folder, "victim")
+        with open(self.victim, "w") as victim:
+            victim.write(PRECIOUS)
+
+    def begin(self):
+        self.gateway = self.start(SETTINGS, preexec_fn=no_writing.confine)
+        self.in_force = json.loads(self.gateway.ask("/config"))
+
+    def put(self, section, name, fields):
+        """What an attempt on such a section is answered. One that is taken is taken back."""
+        document = copy.deepcopy(self.in_force)
+        if name:
+            document.setdefault(section, {})[name] = fields
+        else:
+            document[section] = {**document.get(section, {}), **fields}
+        answers = [self.replace(document, "?dry_run=1"), self.replace(document)]
+        self.replace(self.in_force)
+        return answers
+
+    def replace(self, document, query=""):
+        """The status, as soon as it is another than that changes come too often."""
+        return eventually(lambda: self.try_replace(document, query))
+
+    def try_replace(self, document, query):
+        request = urllib.request.Request(self.gateway.rest + "/config" + query, json.dumps(document).encode(),
+                                         {"Content-Type": "application/json", "If-Match": "*"}, method="PUT")
+        try:
+            with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code if error.code != 429 else 0
+
+    def unharmed(self):
+        self.assertIsNone(self.gateway.process.poll(), self.gateway.log())
+        with open(self.victim) as victim:
+            self.assertEqual(victim.read(), PRECIOUS)
+
+    def test_the_filter_finds_a_gateway_that_writes(self):
+        with self.assertRaises(AssertionError):
+            self.start("record = {folder}/a.tgr\n", preexec_fn=no_writing.confine)
+        gateway = self.start(SETTINGS, preexec_fn=no_writing.confine)
+        gateway.write(SETTINGS + "[device \"simulated\"]\ndriver = simulated\nrecord = {folder}/a.tgr\n")
+        gateway.process.send_signal(signal.SIGHUP)
+        self.assertEqual(gateway.process.wait(DEADLINE_S), -signal.SIGSYS)
+
+    def test_a_link_in_a_tree_that_is_no_sysfs_leads_nowhere(self):
+        device = os.path.join(self.folder, "bus/iio/devices/iio:device0")
+        os.makedirs(device + "/trigger")
+        for attribute in ("sampling_frequency", "trigger/current_trigger", "buffer", "scan_elements"):
+            os.symlink(self.victim, os.path.join(device, attribute))
+        self.begin()
+        fields = {"driver": "iio", "device": "iio:device0", "sys_root": self.folder, "buffered": True, "trigger": "t",
+                  "sampling_frequency": 10.0}
+        self.assertEqual(self.put("device", "attack", fields), [422, 422])
+        self.unharmed()
+
+    def test_no_text_in_any_setting_leads_to_a_file_that_is_written(self):
+        link = os.path.join(self.folder, "link")
+        os.symlink(self.victim, link)
+        self.begin()
+        places = json.loads(SCHEMA.read_text())["properties"]
+        required = {"command": "/bin/true", "device": "x", "endpoint": "tcp://127.0.0.1:0", "file": link, "port": link}
+        answers = []
+        for section, shape in places.items():
+            inner = shape.get("additionalProperties")
+            for kind in (inner.get("oneOf") or [inner]) if inner else [shape]:
+                keys = kind.get("properties", {})
+                base = {"driver": keys["driver"]["enum"][0]} if "driver" in keys else {}
+                base.update({key: required[key] for key in kind.get("required", []) if key in required})
+                name = ("host/x" if section == "channel" else "attack") if inner else None
+                for key in (key for key, value in keys.items() if value.get("type") in ("string", "array")):
+                    for text in (link, "ipc://" + link, "rtu://" + link, "x=" + link):
+                        value = [text] if keys[key]["type"] == "array" else text
+                        answers += self.put(section, name, {**base, key: value})
+                        self.unharmed()
+        self.assertGreater(answers.count(422), 100)
+        self.assertLessEqual(set(answers), {200, 409, 422})
+
+
+if __name__ == "__main__":
+    main()
