@@ -106,12 +106,7 @@ bool Publisher::close_peer(std::uint64_t id, std::string_view why) {
     if (state_->keys.find(id) == state_->keys.end()) {
         return false;  // unknown, or not a subscriber yet
     }
-    state_->log.settle();  // what was published before is counted as its own
-    Session* const session = state_->peers.find(id);
-    if (session != nullptr) {
-        session->close(why);
-    }
-    return session != nullptr || (state_->shards != nullptr && state_->shards->close_peer(id, why));
+    return state_->close_peer(id, why);
 }
 
 std::vector<Endpoint> Publisher::endpoints() const {

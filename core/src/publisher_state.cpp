@@ -31,7 +31,8 @@ Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
             events()),
       log(reactor, peers, tail, options),
       deliveries(reactor, peers, log, options),
-      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max}),
+      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max,
+             options.sessions_max}),
       found_remote(options.io_threads - 1) {
     if (options.io_threads > 1) {
         shards = std::make_unique<Shards>(Shards::Setup{reactor, options, peers, remote}, remote_events());
@@ -102,10 +103,19 @@ void Publisher::State::ended(std::uint64_t id) {
     keys.erase(key);
 }
 
+bool Publisher::State::close_peer(std::uint64_t id, std::string_view why) {
+    log.settle();  // what was published before is counted as its own
+    Session* const session = peers.find(id);
+    if (session != nullptr) {
+        session->close(why);
+    }
+    return session != nullptr || (shards != nullptr && shards->close_peer(id, why));
+}
+
 void Publisher::State::change(std::uint64_t id, const zmtp::Subscription& subscription) {
     const auto key = keys.find(id);
-    if (key == keys.end()) {
-        return;  // there was no memory for it
+    if (key == keys.end() || subscribers_by_key[static_cast<std::size_t>(key->second)].is_closing) {
+        return;  // there was no memory for it, or it is being closed
     }
     if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
         subscribe(key->second, as_text(subscription.prefix));
@@ -118,6 +128,13 @@ void Publisher::State::subscribe(SubscriberKey key, std::string_view prefix) {
     const SubscriptionIndex::Insert result = index.insert(key, prefix);
     if (result == SubscriptionIndex::Insert::refused) {
         ++subscriptions_refused;
+        // A subscriber that stayed connected would wait forever for messages that it never gets. No topic begins with a
+        // prefix that is too long, so nothing is missed there.
+        if (prefix.size() <= limits::subscription_bytes_max) {
+            Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
+            subscriber.is_closing = true;
+            close_peer(subscriber.id, too_many_subscriptions);
+        }
     } else if (result == SubscriptionIndex::Insert::added) {
         make_stale(prefix);
         tell(MonitorEventKind::subscribed, key, prefix);

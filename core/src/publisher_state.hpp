@@ -27,6 +27,7 @@ struct Publisher::State {
         Session* session = nullptr;
         const RemoteSession* remote = nullptr;
         std::uint64_t id = 0;
+        bool is_closing = false;  // because a subscription was refused
     };
 
     State(Reactor& reactor, PublisherOptions options_in);
@@ -38,6 +39,7 @@ struct Publisher::State {
     [[nodiscard]] RemoteEvents remote_events();
     void opened(const Subscriber& subscriber);
     void ended(std::uint64_t id);
+    bool close_peer(std::uint64_t id, std::string_view why);
     void change(std::uint64_t id, const zmtp::Subscription& subscription);
     void subscribe(SubscriberKey key, std::string_view prefix);
     void cancel(SubscriberKey key, std::string_view prefix);

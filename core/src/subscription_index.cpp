@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t items_max = std::size_t{1} << 30U;
 
+std::size_t share_of(std::size_t capacity, const SubscriptionIndex::Limits& limits) noexcept {
+    return limits.shares == 0 ? 0 : capacity / 2 / limits.shares;
+}
+
 template <class Number>
 Number number_of(SubscriberKey subscriber) noexcept {
     return static_cast<Number>(subscriber);
@@ -21,7 +25,10 @@ Number number_of(SubscriberKey subscriber) noexcept {
 
 }  // namespace
 
-SubscriptionIndex::SubscriptionIndex(Limits limits) : limits_(limits) {
+SubscriptionIndex::SubscriptionIndex(Limits limits)
+    : limits_(limits),
+      share_(share_of(limits.subscriptions_max, limits)),
+      bytes_share_(share_of(limits::subscription_bytes_total_max, limits)) {
     TELEGATE_ASSERT(limits.subscriptions_max <= items_max);
     start_sodium();
     static_assert(sizeof(hash_key_) == crypto_shorthash_KEYBYTES);
@@ -68,10 +75,11 @@ SubscriptionIndex::Insert SubscriptionIndex::insert(SubscriberKey subscriber, st
     if (cell != none && find_membership(number, cell) != none) {
         return Insert::known;
     }
-    const std::size_t new_bytes = cell == none ? prefix.size() : 0;
-    if (size() >= limits_.subscriptions_max || owner.count >= limits_.per_subscriber_max ||
-        owner.bytes + prefix.size() > limits_.bytes_per_subscriber_max ||
-        prefix_bytes_ + new_bytes > limits::subscription_bytes_total_max) {
+    const std::size_t own_bytes = owner.bytes + prefix.size();
+    const std::size_t all_bytes = prefix_bytes_ + (cell == none ? prefix.size() : 0);
+    if (owner.count >= limits_.per_subscriber_max || own_bytes > limits_.bytes_per_subscriber_max ||
+        size() >= usable(limits_.subscriptions_max, share_, owner.count < share_) ||
+        all_bytes > usable(limits::subscription_bytes_total_max, bytes_share_, own_bytes <= bytes_share_)) {
         return Insert::refused;
     }
     // All memory first, so that nothing has to be undone.

@@ -37,6 +37,9 @@ class SubscriptionIndex {
         std::size_t subscriptions_max = limits::subscriptions_max;
         std::size_t per_subscriber_max = limits::subscriptions_per_peer_max;
         std::size_t bytes_per_subscriber_max = limits::subscription_bytes_per_peer_max;
+        /// Half of the capacity is reserved for this many subscribers, an equal share each, so that a few cannot use
+        /// all of it. 0: nothing is reserved.
+        std::size_t shares = 0;
     };
     explicit SubscriptionIndex(Limits limits);
     ~SubscriptionIndex();
@@ -178,7 +181,14 @@ class SubscriptionIndex {
     void add_membership(std::uint32_t subscriber, std::uint32_t prefix) noexcept;
     void remove_membership(std::uint32_t membership) noexcept;
 
+    /// Returns the part of `capacity` that an insertion may fill: all of it only within the subscriber's share.
+    [[nodiscard]] std::size_t usable(std::size_t capacity, std::size_t share, bool is_within) const noexcept {
+        return is_within ? capacity : capacity - share * limits_.shares;
+    }
+
     const Limits limits_;
+    const std::size_t share_;        // of subscriptions_max, for each subscriber
+    const std::size_t bytes_share_;  // of subscription_bytes_total_max
     std::array<unsigned char, 16> hash_key_;
     SlotTable prefixes_;  // cells by text
     SlotTable pairs_;     // memberships by subscriber and prefix

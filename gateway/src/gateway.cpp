@@ -307,6 +307,7 @@ Health Gateway::health() {
     }
     health.checks.push_back(endpoint_trouble_.check());
     health.checks.push_back(check_devices(sampler_));
+    health.checks.push_back(check_recordings(recorders_.status()));
     return health;
 }
 

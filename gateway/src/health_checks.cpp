@@ -1,5 +1,7 @@
 #include "health_checks.hpp"
 
+#include "core/publisher.hpp"
+
 namespace telegate {
 namespace {
 
@@ -49,13 +51,27 @@ HealthCheck check_devices(const Sampler& sampler) {
     return check;
 }
 
+HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders) {
+    HealthCheck check{.name = "recordings", .detail = ""};
+    for (const RecorderStatus& recorder : recorders) {
+        if (!recorder.error.empty()) {
+            check.detail += (check.good ? "" : "; ") + recorder.path + " cannot be written: " + recorder.error;
+            check.good = false;
+        }
+    }
+    return check;
+}
+
 void EndpointTrouble::note(const MonitorEvent& event) {
-    if (event.kind != MonitorEventKind::accept_failed) {
+    const bool is_refusal = event.kind == MonitorEventKind::disconnected && event.detail == too_many_subscriptions;
+    if (event.kind != MonitorEventKind::accept_failed && !is_refusal) {
         return;
     }
     const std::lock_guard lock(mutex_);
     last_ = clock_.mono_now();
-    text_ = std::string(event.endpoint) + " cannot accept connections: " + std::string(event.detail);
+    text_ = std::string(event.endpoint) +
+            (is_refusal ? " cannot accept subscriptions: " : " cannot accept connections: ") +
+            std::string(event.detail);
 }
 
 HealthCheck EndpointTrouble::check() const {

@@ -6,10 +6,12 @@
 #include "device/sampling_threads.hpp"
 #include "health.hpp"
 #include "pump_watch.hpp"
+#include "recorder.hpp"
 
 #include <chrono>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace telegate {
 
@@ -25,14 +27,18 @@ inline constexpr std::chrono::seconds stuck_after{2};
 /// Whether every device that should measure does. A restart would not mend them.
 [[nodiscard]] HealthCheck check_devices(const Sampler& sampler);
 
-/// Remembers the last time that an endpoint could not accept a connection.
+/// Checks that every recording is being written.
+[[nodiscard]] HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders);
+
+/// Remembers the last time that an endpoint could not accept a connection or a subscription.
 ///
 /// Threads: any.
 /// Limits:  one failure, the last.
 /// Failure: none.
 class EndpointTrouble {
   public:
-    /// A listener that is out of descriptors tries again ten times a second, so that silence means that it works.
+    /// A listener that is out of descriptors tries again ten times a second, and a closed subscriber reconnects about
+    /// as often, so a few seconds without a failure mean that the endpoint works.
     static constexpr std::chrono::seconds remembered_for{5};
 
     explicit EndpointTrouble(const Clock& clock) : clock_(clock) {}

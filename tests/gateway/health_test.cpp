@@ -1,11 +1,14 @@
 #include "health_checks.hpp"
 
+#include "core/publisher.hpp"
 #include "device/driver.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/manual_clock.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -143,4 +146,34 @@ TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][he
     CHECK_FALSE(trouble.check().vital);
     clock.advance(EndpointTrouble::remembered_for);
     CHECK(trouble.check().good);
+}
+
+TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[gateway][health]") {
+    ManualClock clock;
+    EndpointTrouble trouble(clock);
+    MonitorEvent event{};
+    event.endpoint = "tcp://127.0.0.1:5556";
+    event.kind = MonitorEventKind::disconnected;
+    event.detail = "peer left";
+    trouble.note(event);
+    CHECK(trouble.check().good);
+    event.detail = too_many_subscriptions;
+    trouble.note(event);
+    CHECK(trouble.check().detail == "tcp://127.0.0.1:5556 cannot accept subscriptions: too many subscriptions");
+    clock.advance(EndpointTrouble::remembered_for);
+    CHECK(trouble.check().good);
+}
+
+TEST_CASE("a gateway whose recording cannot be written is not ready, and says which", "[gateway][health]") {
+    const ScratchDir folder;
+    const std::string path = folder.path("a.tgr");
+    std::filesystem::create_directory(path);  // where a file should be
+    GatewayFixture fixture("record = " + path + '\n' + made_device);
+    REQUIRE(becomes_bad(*fixture.gateway, "recordings"));
+    const Health health = fixture.gateway->health();
+    CHECK(check_of(health, "recordings").detail.starts_with(path + " cannot be written: "));
+    CHECK_FALSE(health.ready());
+    CHECK(health.alive());
+    std::filesystem::remove(path);
+    CHECK(recovers(*fixture.gateway));
 }

@@ -115,26 +115,17 @@ TEST_CASE("hostile 13: unknown commands of any length that is allowed are skippe
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 14: a bomb of subscriptions is cut down to the limit, and the rest is counted", "[hostile]") {
+TEST_CASE("hostile 14: a bomb of subscriptions ends its connection", "[hostile]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const bool as_messages = GENERATE(true, false);
     constexpr std::size_t count = 100'000;
     RawPeer peer = arena.join();
     const std::size_t before = heap_in_use();
     peer.send(bomb(count, as_messages ? subscribe_3_0 : subscribe));
-    REQUIRE(takes_all(arena, peer));
-    const auto known = [&] {
-        const PublisherTotals totals = arena.publisher().totals();
-        return totals.subscriptions + totals.subscriptions_refused;
-    };
-    REQUIRE(arena.turn_until([&] { return known() == count + 1; }));
-    CHECK(arena.publisher().totals().subscriptions == limits::subscriptions_per_peer_max + 1);
+    CHECK(arena.is_cut(peer));
+    CHECK(arena.publisher().totals().subscriptions == 1);
+    CHECK(arena.publisher().totals().subscriptions_refused == 1);
     CHECK(heap_in_use() < before + 8'000'000);
-    CHECK(arena.publisher().subscribers().back().subscriptions_count == limits::subscriptions_per_peer_max);
-
-    arena.publisher().send("7/x", "payload");
-    arena.publisher().send(std::to_string(count - 1) + "/x", "payload");
-    CHECK(arena.gets(peer, message("7/x", "payload")));
     CHECK(arena.others_are_well());
 }
 
@@ -168,14 +159,8 @@ TEST_CASE("hostile 14: topics without end are refused or cut before they cost me
             topic.replace(0, 6, std::to_string(100'000 + number));
             peer.send(subscribe(topic));
         }
-        REQUIRE(takes_all(arena, peer));
-        CHECK(arena.turn_until([&] {
-            const PublisherTotals totals = arena.publisher().totals();
-            return totals.subscriptions + totals.subscriptions_refused == count + 1;
-        }));
-        CHECK(arena.publisher().totals().subscriptions_refused > 0);
-        CHECK(arena.publisher().totals().subscriptions <=
-              1 + limits::subscription_bytes_per_peer_max / limits::subscription_bytes_max);
+        CHECK(arena.is_cut(peer));
+        CHECK(arena.publisher().totals().subscriptions_refused == 1);
     }
     CHECK(heap_in_use() < before + 10'000'000);
     CHECK(arena.others_are_well());

@@ -25,6 +25,9 @@ enum class TopicPlace : std::uint8_t {
     in_payload,   // [payload], a single frame, which begins with the topic: the sender sees to that
 };
 
+/// The reason, in `MonitorEvent::detail`, why a subscriber that exceeds a limit of subscriptions was disconnected.
+inline constexpr std::string_view too_many_subscriptions = "too many subscriptions";
+
 struct PublisherTotals : SocketTotals {
     std::uint64_t messages = 0;               // published, whether or not anybody had asked for them
     std::uint64_t subscriptions_refused = 0;  // over a limit

@@ -297,6 +297,24 @@ TEST_CASE("all subscribers together have a limit, and one that leaves gives its 
     CHECK(index.insert(second, "b") == Insert::added);
 }
 
+TEST_CASE("half of the capacity is shared evenly, the other half goes to the first subscribers",
+          "[core][publisher][subscription]") {
+    SubscriptionIndex index({20, 100, 100, 2});  // a share of 5
+    const SubscriberKey first = index.add_subscriber();
+    const SubscriberKey second = index.add_subscriber();
+    const auto count_of = [&](SubscriberKey key) {
+        std::size_t count = 0;
+        while (index.insert(key, std::to_string(count)) == Insert::added) {
+            ++count;
+        }
+        return count;
+    };
+    CHECK(count_of(first) == 10);
+    CHECK(count_of(second) == 5);
+    index.remove_subscriber(first);
+    CHECK(index.insert(second, "more") == Insert::added);
+}
+
 TEST_CASE("different prefixes together are bounded in bytes, a shared one counts once",
           "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
