@@ -1,6 +1,7 @@
 #include "device/sampler.hpp"
 
 #include "core/assert.hpp"
+#include "core/start_thread.hpp"
 #include "producer_turn.hpp"
 #include "sampler_device.hpp"
 
@@ -29,8 +30,7 @@ std::vector<T> with_room(std::size_t count) {
 }  // namespace
 
 std::string own_thread_name(std::string_view device) {
-    constexpr std::size_t bytes_max = 15;
-    return ("tg-bus-" + std::string(device)).substr(0, bytes_max);
+    return "tg-bus-" + std::string(device);
 }
 
 Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
@@ -269,7 +269,7 @@ DeviceStatus Sampler::status(DeviceId device) const {
     status.lost_at_source = source.lost_at_source.load(std::memory_order_relaxed);
     status.thread = "tg-sample";
     if (source.own.load(std::memory_order_acquire)) {
-        status.thread = own_thread_name(source.name);
+        status.thread = own_thread_name(source.name).substr(0, thread_name_bytes_max);
         status.breaker = source.breaker_state.load(std::memory_order_relaxed);
     }
     status.last_error = source.last_error.load();

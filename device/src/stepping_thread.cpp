@@ -1,9 +1,9 @@
 #include "stepping_thread.hpp"
 
 #include "core/assert.hpp"
+#include "core/start_thread.hpp"
 #include "short_slice.hpp"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void SteppingThread::start(const ThreadSchedule& wanted) {
     const std::lock_guard lock(mutex_);
     stopping_ = false;
     wakes_at_.store(clock_.mono_now(), std::memory_order_relaxed);
-    thread_ = std::thread([this] { run(); });
+    thread_ = start_thread(work_.name, [this] { run(); });
     schedule_ = schedule_thread(thread_.native_handle(), wanted);
     running_ = true;
 }
@@ -48,8 +48,6 @@ void SteppingThread::join() {
 }
 
 void SteppingThread::run() {
-    constexpr std::size_t name_bytes_max = 15;
-    ::pthread_setname_np(::pthread_self(), work_.name.substr(0, name_bytes_max).c_str());
     ::prctl(PR_SET_TIMERSLACK, 1UL);  // 1 ns; the default of 50 us would be added to every deadline
     std::unique_lock lock(mutex_);
     ask_for_short_slice();  // start() has set the schedule

@@ -6,7 +6,7 @@
 #include "schedule_refusals.hpp"
 #include "state_text.hpp"
 
-#include <pthread.h>
+#include "core/start_thread.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -196,10 +196,7 @@ std::vector<Endpoint> Gateway::endpoints() const {
 void Gateway::start() {
     state_file_.begin(epoch_ms_);
     pump_.start();
-    io_thread_ = std::thread([this] {
-        ::pthread_setname_np(::pthread_self(), "tg-io");
-        reactor_.run();
-    });
+    io_thread_ = start_thread("tg-io", [this] { reactor_.run(); });
     sampling_threads_.start();
     for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
         log_.warn(line);

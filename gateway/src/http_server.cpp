@@ -2,7 +2,8 @@
 
 #include "setting_failure.hpp"
 
-#include <pthread.h>
+#include "core/start_thread.hpp"
+
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -94,7 +95,7 @@ HttpServer::~HttpServer() {
 
 void HttpServer::start() {
     for (std::size_t worker = 0; worker < options_.workers && !listeners_.empty(); ++worker) {
-        workers_.emplace_back([this, worker] { run(worker); });
+        workers_.push_back(start_thread("tg-http-" + std::to_string(worker), [this, worker] { run(worker); }));
     }
 }
 
@@ -135,7 +136,6 @@ std::vector<std::string> HttpServer::urls() const {
 }
 
 void HttpServer::run(std::size_t worker) {
-    ::pthread_setname_np(::pthread_self(), ("tg-http-" + std::to_string(worker)).c_str());
     HttpEngine engine(handler_, options_.identify, options_.limits.body_bytes_max);
     while (!stopping_) {
         epoll_event event{};

@@ -2,7 +2,7 @@
 
 #include "log_value.hpp"
 
-#include <pthread.h>
+#include "core/start_thread.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -19,12 +19,7 @@ Recorder::Recorder(RecorderOptions options, Parts parts, std::unique_ptr<Recordi
       wanted_(options_.device.empty() ? 0 : ChannelTable::channels_max),
       output_(std::move(output)),
       pieces_(parts.channels) {
-    thread_ = std::thread([this] {
-        constexpr std::size_t thread_name_max = 15;  // the system's
-        const std::string name = "tg-record-" + (options_.device.empty() ? "all" : options_.device);
-        ::pthread_setname_np(::pthread_self(), name.substr(0, thread_name_max).c_str());
-        run();
-    });
+    thread_ = start_thread("tg-record-" + (options_.device.empty() ? "all" : options_.device), [this] { run(); });
 }
 
 Recorder::~Recorder() {

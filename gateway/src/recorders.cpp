@@ -59,6 +59,10 @@ void Recorders::change(const std::vector<RecorderOptions>& wanted) {
             recorder->close();
         }
     }
+    {
+        const std::lock_guard lock(mutex_);
+        left_out_.clear();
+    }
     List after;
     for (const RecorderOptions& options : wanted) {
         const auto known = std::find_if(stays.begin(), stays.end(),
@@ -71,11 +75,13 @@ void Recorders::change(const std::vector<RecorderOptions>& wanted) {
     set(std::move(after));
 }
 
-std::shared_ptr<Recorder> Recorders::make(const RecorderOptions& options) const {
+std::shared_ptr<Recorder> Recorders::make(const RecorderOptions& options) {
     try {
         return std::make_shared<Recorder>(options, parts_);
     } catch (const std::exception& error) {
         parts_.log.error("not recorded file=" + log_value(options.path) + " why=" + log_quoted(error.what()));
+        const std::lock_guard lock(mutex_);
+        left_out_.push_back({.path = options.path, .device = options.device, .error = error.what()});
         return nullptr;
     }
 }
@@ -85,6 +91,8 @@ std::vector<RecorderStatus> Recorders::status() const {
     for (const auto& recorder : list()) {
         result.push_back(recorder->status());
     }
+    const std::lock_guard lock(mutex_);
+    result.insert(result.end(), left_out_.begin(), left_out_.end());
     return result;
 }
 

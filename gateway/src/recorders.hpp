@@ -16,7 +16,8 @@ namespace telegate {
 ///
 /// Threads: take(), take_gap() the io thread; status() any; change(), close() any one at a time.
 /// Limits:  one recorder for the gateway and for each device. change() and close() wait for the disks of those that
-/// end. Failure: a recorder for which there is no thread or memory is left out, and the log says so.
+/// end. Failure: a recorder for which there is no thread or memory is left out until the next change; the log and
+/// status() say so.
 class Recorders final : public SampleTap {
   public:
     explicit Recorders(Recorder::Parts parts) : parts_(parts) {}
@@ -30,19 +31,20 @@ class Recorders final : public SampleTap {
     void take_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq,
                   DropReason reason) noexcept override;
 
-    /// In the order of the settings.
+    /// In the order of the settings, those that were left out last.
     [[nodiscard]] std::vector<RecorderStatus> status() const;
 
   private:
     using List = std::vector<std::shared_ptr<Recorder>>;
     [[nodiscard]] List list() const;
     void set(List list);
-    [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options) const;
+    [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options);
 
     const Recorder::Parts parts_;
     std::atomic<bool> any_{false};  // looked at first: most gateways record nothing
-    mutable std::mutex mutex_;      // guards list_; held for a copy of a batch by the io thread, for a swap by others
+    mutable std::mutex mutex_;      // guards what follows; held for a copy of a batch by the io thread
     List list_;
+    std::vector<RecorderStatus> left_out_;
 };
 
 }  // namespace telegate

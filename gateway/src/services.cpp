@@ -1,6 +1,6 @@
 #include "services.hpp"
 
-#include <pthread.h>
+#include "core/start_thread.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -293,8 +293,7 @@ void Services::ask_status(PeerEntry& peer) {
     }
     join();  // it has posted its answer, and so is at its end
     try {
-        status_thread_ = std::thread([this] {
-            ::pthread_setname_np(::pthread_self(), "tg-status");
+        status_thread_ = start_thread("tg-status", [this] {
             std::shared_ptr<const std::string> text = parts_.status();
             parts_.reactor.post([this, text = std::move(text)] { give_status(text); });
         });

@@ -1,9 +1,8 @@
 #include "shards/shard.hpp"
 
 #include "call_out.hpp"
+#include "core/start_thread.hpp"
 #include "headroom.hpp"
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <string>
@@ -55,10 +54,7 @@ Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
           [] {}),
       later_on_wake_(reactor_, [this] { on_wake(); }) {
     wake_watch_.wait_readable();
-    thread_ = std::thread([this, name = "tg-io-" + std::to_string(setup.number)] {
-        ::pthread_setname_np(::pthread_self(), name.c_str());
-        run();
-    });
+    thread_ = start_thread("tg-io-" + std::to_string(setup.number), [this] { run(); });
 }
 
 Shard::~Shard() {

@@ -79,7 +79,7 @@ struct DeviceChange {
     [[nodiscard]] bool empty() const noexcept { return set.empty() && adjusted.empty() && removed.empty(); }
 };
 
-/// Of the thread of a device: "tg-bus-NAME", as far as the system lets a thread's name go.
+/// Returns the name of a device's own thread, "tg-bus-NAME", which the system cuts at thread_name_bytes_max.
 [[nodiscard]] std::string own_thread_name(std::string_view device);
 
 enum class DeviceCommand : std::uint8_t { start, stop, reset };

@@ -1,0 +1,65 @@
+"""A limit of the number of threads (RLIMIT_NPROC): what has no thread is named with the limits. Run by ctest, as root."""
+
+import os
+import re
+import resource
+import signal
+import unittest
+import urllib.error
+
+from device_peers import DeviceTest, main
+
+SETTINGS = """[device "simulated"]
+driver = simulated
+"""
+EXEC = """[device "boiler-{}"]
+driver = exec
+command = /bin/true
+autostart = no
+"""
+REFUSED = r"cannot start thread {} \(limits: TasksMax \w+, LimitNPROC {}\)"
+
+
+@unittest.skipUnless(os.geteuid() == 0, "the limit is that of a user other than root, whom only root can become")
+class ThreadLimitTest(DeviceTest):
+    def setUp(self):
+        self.user = 100_000 + os.getpid()  # all threads of this user are the gateway's
+        self.folder = self.scratch()
+        os.chmod(self.folder, 0o755)
+
+    def become_user(self):
+        for path in (self.folder, *(os.path.join(self.folder, name) for name in os.listdir(self.folder))):
+            os.chown(path, self.user, self.user)
+        os.setgroups([])
+        os.setgid(self.user)
+        os.setuid(self.user)
+
+    def start_with_room_for(self, more):
+        """Starts a gateway that can start so many threads more; gives its limit, too."""
+        gateway = self.start(SETTINGS, folder=self.folder, preexec_fn=self.become_user)
+        limit = len(os.listdir(f"/proc/{gateway.process.pid}/task")) + more
+        resource.prlimit(gateway.process.pid, resource.RLIMIT_NPROC, (limit, limit))
+        return gateway, limit
+
+    def reload(self, gateway, settings, refused):
+        gateway.write(settings)
+        gateway.process.send_signal(signal.SIGHUP)
+        self.eventually(lambda: re.search(refused, gateway.log()), refused, gateway.log)
+
+    def test_a_device_that_has_no_thread_refuses_the_reload_by_name(self):
+        gateway, limit = self.start_with_room_for(1)
+        self.reload(gateway, SETTINGS + EXEC.format(1) + EXEC.format(2), REFUSED.format("tg-bus-boiler-2", limit))
+        self.assertEqual([each["name"] for each in gateway.status()["sampler"]["devices"]], ["simulated"])
+
+    def test_a_recording_that_has_no_thread_makes_the_gateway_unready(self):
+        gateway, limit = self.start_with_room_for(0)
+        path = os.path.join(self.folder, "all.tgr")
+        self.reload(gateway, f"[gateway]\nrecord = {path}\n" + SETTINGS, REFUSED.format("tg-record-all", limit))
+        with self.assertRaises(urllib.error.HTTPError) as unready:
+            gateway.ask("/readyz?verbose")
+        with unready.exception as answer:
+            self.assertIn(f"[-] recordings failed: {path} cannot be written: cannot start thread", answer.read().decode())
+
+
+if __name__ == "__main__":
+    main()
