@@ -148,6 +148,26 @@ TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][he
     CHECK(trouble.check().good);
 }
 
+TEST_CASE("a device that loses samples because the queue is full is reported for a while", "[gateway][health]") {
+    ChannelTable channels;
+    Ledger ledger(2, channels);
+    const std::int64_t captured_at = 1'700'000'000'000'000'000;
+    const auto lose_one = [&](DeviceId device, const char* name, DropReason reason) {
+        TelemetrySample sample{};
+        sample.channel = *channels.add(device, name, "value", "");
+        sample.seq = 1;
+        sample.time_utc_ns = captured_at;
+        ledger.captured(device, {&sample, 1});
+        ledger.dropped_at_queue(sample, reason);
+    };
+    lose_one(DeviceId{0}, "closed", DropReason::shutdown);
+    CHECK(check_queue(ledger, channels, captured_at).good);
+    lose_one(DeviceId{1}, "flooding", DropReason::queue_overflow);
+    CHECK(check_queue(ledger, channels, captured_at).detail == "flooding loses samples, the queue is full");
+    CHECK_FALSE(check_queue(ledger, channels, captured_at).vital);
+    CHECK(check_queue(ledger, channels, captured_at + loss_remembered_for.count()).good);
+}
+
 TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[gateway][health]") {
     ManualClock clock;
     EndpointTrouble trouble(clock);
