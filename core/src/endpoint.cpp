@@ -51,9 +51,11 @@ bool has_interface_characters(std::string_view text) {
     });
 }
 
-/// Without a letter it is a mistyped address.
+/// Without a letter it is a mistyped address; with a dot, which stands before the number of a VLAN only, a host name.
 bool is_interface(std::string_view text) {
-    return has_interface_characters(text) && std::any_of(text.begin(), text.end(), is_letter);
+    const std::string_view after_dot = text.substr(text.rfind('.') + 1);
+    return has_interface_characters(text) && std::any_of(text.begin(), text.end(), is_letter) &&
+           (after_dot.size() == text.size() || std::all_of(after_dot.begin(), after_dot.end(), is_digit));
 }
 
 /// "fe80::1%eth0" or "fe80::1%2"; the zone is optional.
@@ -61,6 +63,17 @@ bool is_ipv6_with_zone(std::string_view text) {
     const std::size_t percent = text.find('%');
     return is_address(AF_INET6, text.substr(0, percent)) &&
            (percent == std::string_view::npos || has_interface_characters(text.substr(percent + 1)));
+}
+
+/// TCP has neither multicast nor broadcast.
+bool is_for_many(std::string_view host) {
+    in_addr ipv4{};
+    in6_addr ipv6{};
+    const std::string address(host.substr(0, host.find('%')));
+    if (::inet_pton(AF_INET, address.c_str(), &ipv4) == 1) {
+        return IN_MULTICAST(ntohl(ipv4.s_addr)) || ipv4.s_addr == INADDR_BROADCAST;
+    }
+    return ::inet_pton(AF_INET6, address.c_str(), &ipv6) == 1 && IN6_IS_ADDR_MULTICAST(&ipv6);
 }
 
 std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
@@ -82,7 +95,10 @@ std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
         return EndpointFault{
             "the address is not a numeric IPv4 address, an IPv6 address in brackets, the name of an interface (at "
             "most " +
-            std::to_string(interface_bytes_max) + " of A-Z a-z 0-9 _ . -), localhost, or *"};
+            std::to_string(interface_bytes_max) + " of A-Z a-z 0-9 _ -, or with a VLAN: eth0.100), localhost, or *"};
+    }
+    if (is_for_many(host)) {
+        return EndpointFault{"TCP has no multicast and no broadcast, write the address of one machine"};
     }
     return Endpoint{Transport::tcp, std::string(host), *port, ""};
 }

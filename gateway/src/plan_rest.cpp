@@ -6,19 +6,30 @@
 #include "section_problems.hpp"
 #include "tls_context.hpp"
 
+#include "core/endpoint.hpp"
+
 #include <sys/un.h>
 
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace telegate {
 namespace {
 
 void check_address(const Settings& settings, SectionProblems& complaints) {
     const RestSettings& rest = settings.rest;
-    const bool far = !settings.rest_host.empty() && !is_loopback(settings.rest_host);
+    if (settings.rest_host.empty()) {
+        return;
+    }
+    const auto parsed = parse_endpoint(to_string(Endpoint{Transport::tcp, settings.rest_host, 0, ""}));
+    if (const auto* fault = std::get_if<EndpointFault>(&parsed)) {
+        complaints.add("listen", '"' + settings.rest_host + "": " + fault->what);
+        return;
+    }
+    const bool far = !is_loopback(settings.rest_host);
     if (far && rest.tokens_file.empty() && rest.tls_client_ca.empty()) {
         complaints.add("listen", "\"" + settings.rest_host +
                                      "\" is reached from other machines, where everybody could steer the gateway, "

@@ -28,6 +28,13 @@ TEST_CASE("a loopback address needs nothing", "[gateway][plan][access]") {
     CHECK(plan_fault("[rest]\nlisten = " + std::string(address) + "\n").empty());
 }
 
+TEST_CASE("an address that nothing can listen on is a problem", "[gateway][plan][access]") {
+    const auto* const address = GENERATE("224.0.0.1:80", "255.255.255.255:80", "[ff02::1]:80");
+    CAPTURE(address);
+    CHECK_THAT(plan_fault("[rest]\nlisten = " + std::string(address) + "\n"),
+               Catch::StartsWith("test.ini:2: listen: ") && Catch::Contains("no multicast"));
+}
+
 TEST_CASE("files of [rest] that cannot be used are named before the start", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");

@@ -54,14 +54,16 @@ TEST_CASE("an IPv6 address is kept without its brackets and with its zone", "[co
 }
 
 TEST_CASE("what is not an endpoint is refused with a reason", "[core][endpoint]") {
-    const std::string text = GENERATE(
-        "", "tcp", "tcp:/127.0.0.1:1", "TCP://127.0.0.1:1", "udp://127.0.0.1:1", "tcp://", "tcp://127.0.0.1",
-        "tcp://127.0.0.1:", "tcp://127.0.0.1:65536", "tcp://127.0.0.1:-1", "tcp://127.0.0.1:+1", "tcp://127.0.0.1: 1",
-        "tcp://127.0.0.1:1x", "tcp://127.0.0.1:**", "tcp://:1", "tcp://127.0.0.256:1", "tcp://127.0.0:1", "tcp://1:1",
-        "tcp://::1:1", "tcp://[::1:1", "tcp://::1]:1", "tcp://[]:1", "tcp://[127.0.0.1]:1", "tcp://[*]:1",
-        "tcp://[::1%]:1", "tcp://[%eth0]:1", "tcp://[fe80::1%eth 0]:1", "tcp://[fe80::1%a%b]:1", "tcp://[::1] :1",
-        "tcp://127.0.0.1;1.2.3.4:1", "tcp://eth 0:1", "tcp://eth0:1:1", "tcp://abcdefghijklmnop:1", "tcp://**:1",
-        "tcp://a/b:1", "ipc://", "ipc://@", "inproc://", "inproc:/a");
+    const std::string text =
+        GENERATE("", "tcp", "tcp:/127.0.0.1:1", "TCP://127.0.0.1:1", "udp://127.0.0.1:1", "tcp://", "tcp://127.0.0.1",
+                 "tcp://127.0.0.1:", "tcp://127.0.0.1:65536", "tcp://127.0.0.1:-1", "tcp://127.0.0.1:+1",
+                 "tcp://127.0.0.1: 1", "tcp://127.0.0.1:1x", "tcp://127.0.0.1:**", "tcp://:1", "tcp://127.0.0.256:1",
+                 "tcp://127.0.0:1", "tcp://1:1", "tcp://::1:1", "tcp://[::1:1", "tcp://::1]:1", "tcp://[]:1",
+                 "tcp://[127.0.0.1]:1", "tcp://[*]:1", "tcp://[::1%]:1", "tcp://[%eth0]:1", "tcp://[fe80::1%eth 0]:1",
+                 "tcp://[fe80::1%a%b]:1", "tcp://[::1] :1", "tcp://127.0.0.1;1.2.3.4:1", "tcp://eth 0:1",
+                 "tcp://eth0:1:1", "tcp://abcdefghijklmnop:1", "tcp://**:1", "tcp://a/b:1", "tcp://example.org:1",
+                 "tcp://eth0.:1", "tcp://224.0.0.1:1", "tcp://239.255.255.255:1", "tcp://255.255.255.255:1",
+                 "tcp://[ff02::1]:1", "tcp://[ff02::1%eth0]:1", "ipc://", "ipc://@", "inproc://", "inproc:/a");
     CAPTURE(text);
     const auto result = parse_endpoint(text);
     REQUIRE(std::holds_alternative<EndpointFault>(result));
@@ -72,6 +74,8 @@ TEST_CASE("the reason of a refusal says what is allowed", "[core][endpoint]") {
     CHECK(fault("tcp://127.0.0.1") == "the port is missing, write tcp://ADDRESS:PORT");
     CHECK(fault("tcp://127.0.0.1:x") == "the port is not a number from 0 to 65535, or * for any free one");
     CHECK(fault("tcp://::1:1").find("an IPv6 address in brackets") != std::string::npos);
+    CHECK(fault("tcp://example.org:1").find("or with a VLAN: eth0.100") != std::string::npos);
+    CHECK(fault("tcp://224.0.0.1:1").starts_with("TCP has no multicast"));
     CHECK(fault("ipc://").find("ipc://PATH, ipc://@NAME or ipc://*") != std::string::npos);
     CHECK(fault("udp://127.0.0.1:1") == "an endpoint starts with tcp://, ipc:// or inproc://");
 }
