@@ -56,11 +56,13 @@ TEST_CASE("a running gateway shows its channels, last samples and their history"
 TEST_CASE("the samples of the history are those that were published, each once", "[gateway][rest][history]") {
     Served h;
     CHECK(h.wait_for([](const StatusSnapshot& status) { return status.books.at(0).published >= 100; }));
-    REQUIRE(h.client.Post("/stop"));
-    const StatusSnapshot status = h.status();
-    const std::string text = h.client.Get("/metrics")->body;
-    CHECK(text.find("\ntelegate_history_written_total " + std::to_string(status.books.at(0).published) + '\n') !=
-          std::string::npos);
+    REQUIRE(eventually([&] { return h.client.Post("/stop")->status == 200; }));
+    CHECK(eventually([&] {
+        const std::uint64_t published = h.status().books.at(0).published;
+        return h.client.Get("/metrics")
+                   ->body.find("\ntelegate_history_written_total " + std::to_string(published) + '\n') !=
+               std::string::npos;
+    }));
 }
 
 TEST_CASE("a subscriber is closed through REST", "[gateway][rest]") {
