@@ -25,7 +25,7 @@ std::string control_group_limit() {
     return "";
 }
 
-std::string limits() {
+std::string thread_limits() {
     const std::string group = control_group_limit();
     rlimit user{};
     ::getrlimit(RLIMIT_NPROC, &user);
@@ -42,7 +42,7 @@ std::thread start_thread(const std::string& name, std::function<void()> body) {
             body();
         });
     } catch (const std::system_error& error) {
-        throw std::system_error(error.code(), "cannot start thread " + name + " (" + limits() + ')');
+        throw std::system_error(error.code(), "cannot start thread " + name + " (" + thread_limits() + ')');
     }
 }
 
