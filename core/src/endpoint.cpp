@@ -51,11 +51,12 @@ bool has_interface_characters(std::string_view text) {
     });
 }
 
-/// Without a letter it is a mistyped address; with a dot, which stands before the number of a VLAN only, a host name.
+/// Text without a letter is a mistyped address. Text with a dot is a host name, unless the number of a VLAN follows.
 bool is_interface(std::string_view text) {
-    const std::string_view after_dot = text.substr(text.rfind('.') + 1);
-    return has_interface_characters(text) && std::any_of(text.begin(), text.end(), is_letter) &&
-           (after_dot.size() == text.size() || std::all_of(after_dot.begin(), after_dot.end(), is_digit));
+    const std::size_t dot = text.rfind('.');
+    const std::string_view vlan = dot == std::string_view::npos ? "0" : text.substr(dot + 1);
+    return has_interface_characters(text) && std::any_of(text.begin(), text.end(), is_letter) && !vlan.empty() &&
+           std::all_of(vlan.begin(), vlan.end(), is_digit);
 }
 
 /// "fe80::1%eth0" or "fe80::1%2"; the zone is optional.

@@ -95,7 +95,7 @@ HttpServer::~HttpServer() {
 
 void HttpServer::start() {
     for (std::size_t worker = 0; worker < options_.workers && !listeners_.empty(); ++worker) {
-        workers_.push_back(start_thread("tg-http-" + std::to_string(worker), [this, worker] { run(worker); }));
+        workers_.push_back(start_thread("tg-http-" + std::to_string(worker), [this] { run(); }));
     }
 }
 
@@ -135,7 +135,7 @@ std::vector<std::string> HttpServer::urls() const {
     return texts;
 }
 
-void HttpServer::run(std::size_t worker) {
+void HttpServer::run() {
     HttpEngine engine(handler_, options_.identify, options_.limits.body_bytes_max);
     while (!stopping_) {
         epoll_event event{};

@@ -57,7 +57,7 @@ class HttpServer {
     [[nodiscard]] std::vector<std::string> urls() const;
 
   private:
-    void run(std::size_t worker);
+    void run();
     void accept_waiting(std::size_t listener);
     void add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now);
     void serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine);

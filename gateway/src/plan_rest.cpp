@@ -26,7 +26,7 @@ void check_address(const Settings& settings, SectionProblems& complaints) {
     }
     const auto parsed = parse_endpoint(to_string(Endpoint{Transport::tcp, settings.rest_host, 0, ""}));
     if (const auto* fault = std::get_if<EndpointFault>(&parsed)) {
-        complaints.add("listen", '"' + settings.rest_host + "": " + fault->what);
+        complaints.add("listen", '"' + settings.rest_host + "\": " + fault->what);
         return;
     }
     const bool far = !is_loopback(settings.rest_host);
