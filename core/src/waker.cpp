@@ -37,7 +37,7 @@ void Waker::clear() noexcept {
 
 void Waker::be_prompt() noexcept {
     patient_.store(false, std::memory_order_relaxed);
-    heavy_fence();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace telegate

@@ -1,7 +1,6 @@
 #include "error_text.hpp"
 
 #include <cstring>
-#include <thread>
 
 namespace telegate {
 namespace {
@@ -28,31 +27,23 @@ void ErrorText::store(std::string_view text) noexcept {
     }
     last_ = next;
     last_bytes_ = bytes;
-    const std::uint64_t version = version_.load(std::memory_order_relaxed);
-    version_.store(version + 1, std::memory_order_relaxed);
-    // Release on all: whoever reads a new one also sees that a change is in progress.
+    lock_.begin();
     bytes_.store(bytes, std::memory_order_release);
     for (std::size_t i = 0; i < words; ++i) {
         words_[i].store(next[i], std::memory_order_release);
     }
-    version_.store(version + 2, std::memory_order_release);
+    lock_.commit();
 }
 
 std::string ErrorText::load() const {
-    for (;;) {
-        const std::uint64_t before = version_.load(std::memory_order_acquire);
-        if (before % 2 == 0) {
-            Words copy{};
-            const std::size_t bytes = bytes_.load(std::memory_order_acquire);
-            for (std::size_t i = 0; i < words; ++i) {
-                copy[i] = words_[i].load(std::memory_order_acquire);
-            }
-            if (version_.load(std::memory_order_relaxed) == before) {
-                return {reinterpret_cast<const char*>(copy.data()), bytes};
-            }
+    return lock_.read([this] {
+        Words copy{};
+        const std::size_t bytes = bytes_.load(std::memory_order_acquire);
+        for (std::size_t i = 0; i < words; ++i) {
+            copy[i] = words_[i].load(std::memory_order_acquire);
         }
-        std::this_thread::yield();
-    }
+        return std::string(reinterpret_cast<const char*>(copy.data()), bytes);
+    });
 }
 
 }  // namespace telegate

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/sequence_lock.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -27,7 +29,7 @@ class ErrorText {
 
     Words last_{};  // the writer's
     std::size_t last_bytes_ = 0;
-    std::atomic<std::uint64_t> version_{0};  // odd while a change is in progress
+    SequenceLock lock_;
     std::atomic<std::size_t> bytes_{0};
     std::array<std::atomic<std::uint64_t>, words> words_{};
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/sequence_lock.hpp"
+
 #include <atomic>
 #include <cstdint>
 
@@ -25,7 +27,7 @@ class alignas(32) ChannelProgress {  // a power of two of bytes is found in fewe
   private:
     std::atomic<std::uint64_t> reached_{0};
     std::atomic<std::uint64_t> missing_{0};
-    std::atomic<std::uint64_t> skips_{0};  // odd while one is in progress
+    SequenceLock lock_;  // for skips
 };
 
 }  // namespace telegate

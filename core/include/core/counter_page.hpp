@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/sequence_lock.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +19,11 @@ class CounterPage {
   public:
     explicit CounterPage(std::size_t cells);
 
-    void begin() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+    void begin() noexcept { lock_.begin(); }
     void add(std::size_t cell, std::uint64_t amount) noexcept {
-        // Release on every cell: whoever reads the new value also sees that a change is in progress.
         cells_[cell].store(cells_[cell].load(std::memory_order_relaxed) + amount, std::memory_order_release);
     }
-    void commit() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+    void commit() noexcept { lock_.commit(); }
 
     /// Copies the first cells, at most cells(), as they stood between two changes.
     void copy(std::span<std::uint64_t> out) const noexcept;
@@ -31,7 +32,7 @@ class CounterPage {
   private:
     const std::size_t size_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;
-    std::atomic<std::uint64_t> version_{0};  // odd while a change is in progress
+    SequenceLock lock_;
 };
 
 }  // namespace telegate

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/sequence_lock.hpp"
 #include "core/telemetry_sample.hpp"
 
 #include <atomic>
@@ -33,7 +34,7 @@ class DropRecord {
     [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_.load(std::memory_order_acquire); }
 
   private:
-    std::atomic<std::uint64_t> version_{0};  // odd while a change is in progress
+    SequenceLock lock_;
     std::atomic<std::uint64_t> count_{0};
     std::atomic<std::uint64_t> first_seq_{0};
     std::atomic<std::uint64_t> last_seq_{0};

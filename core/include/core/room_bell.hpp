@@ -1,35 +1,33 @@
 #pragma once
 
-#include "core/asymmetric_fence.hpp"
-
 #include <atomic>
 #include <cstdint>
 
 namespace telegate {
 
-/// Wakes producers that wait for room. Who makes room looks whether anybody waits, which costs nothing (see
-/// asymmetric_fence.hpp); who wants to wait says so first, fences for both, and looks once more.
+/// Wakes producers that wait for room. A producer sets a flag and then checks again whether there is room; the consumer
+/// makes room and then checks the flag. With a fence between the two steps, at least one of them sees the other.
 ///
 /// Threads: any.
 /// Limits:  one wake-up of all who wait, however often it rings before they have woken.
 /// Failure: none.
 class RoomBell {
   public:
-    /// Returns when it has rung, or at once when `has_room()`, which is asked after others can see that we wait.
+    /// Returns after the next ring(), or immediately if `has_room()`, which is called after the flag is set.
     template <class HasRoom>
     void wait_unless(HasRoom has_room) noexcept {
-        // Counted before we say that we wait: who lowers waiting_ after that rings after it as well.
+        // Read before the flag is set: a ring() that lowers the flag after that counts up after that as well.
         const std::uint32_t rung = rung_.load();
         waiting_.store(true);
-        heavy_fence();
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!has_room()) {
             rung_.wait(rung);
         }
     }
 
-    /// After room has been made. A producer that comes to wait and is not seen here has seen the room.
+    /// Returns whether a producer waits; to be called after making room. A waiter that is missed here sees the room.
     [[nodiscard]] bool somebody_waits() const noexcept {
-        light_fence();
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         return waiting_.load(std::memory_order_relaxed);
     }
 

@@ -1,20 +1,18 @@
 #pragma once
 
-#include "core/asymmetric_fence.hpp"
 #include "core/short_wait.hpp"
 
 #include <atomic>
 
 namespace telegate {
 
-/// Keeps a consumer, which takes all the time, and evictors, which take for a while and then perhaps never again, from
-/// taking at once. While no evictor is there the consumer only raises a flag that no one looks at: no atomic
-/// read-modify-write, no fence. An evictor that comes says so and fences for both sides; then either it sees the flag
-/// and waits until it is lowered, or the consumer sees the evictor and asks for a turn, as all do until
-/// evictors_leave().
+/// Keeps a consumer, which takes all the time, and an evictor, which takes for a while and then perhaps never again,
+/// from taking at the same time. While there is no evictor, the consumer raises a flag and checks for one, at the cost
+/// of a fence. A new evictor announces itself and checks the flag. At least one of the two sees the other: the evictor
+/// waits until the flag is lowered, or the consumer takes turns with the evictor until evictors_leave().
 ///
-/// Threads: a Consumer in one; an Evictor in any, one at a time; evictors_leave() the only evictor, between its stays.
-/// Limits:  a stay of the one is a ShortWait of the other; coming costs an evictor one heavy_fence().
+/// Threads: a Consumer in one; an Evictor in one; evictors_leave() the evictor's, between its stays.
+/// Limits:  a stay of the one is a ShortWait of the other.
 /// Failure: none.
 class TakerGuard {
   public:
@@ -23,7 +21,7 @@ class TakerGuard {
       public:
         explicit Consumer(TakerGuard& guard) noexcept : guard_(guard) {
             guard_.consuming_.store(true, std::memory_order_relaxed);
-            light_fence();
+            std::atomic_thread_fence(std::memory_order_seq_cst);
             if (guard_.evictors_.load(std::memory_order_acquire)) [[unlikely]] {
                 guard_.consuming_.store(false, std::memory_order_release);
                 guard_.wait_for_turn();
@@ -51,7 +49,7 @@ class TakerGuard {
             guard_.wait_for_turn();
             if (!guard_.evictors_are_here()) {
                 guard_.evictors_.store(true, std::memory_order_relaxed);
-                heavy_fence();
+                std::atomic_thread_fence(std::memory_order_seq_cst);
                 ShortWait wait;
                 while (guard_.consuming_.load(std::memory_order_acquire)) {
                     wait.once();

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "core/asymmetric_fence.hpp"
-
 #include <atomic>
 
 namespace telegate {
@@ -30,7 +28,7 @@ class Waker {
     /// Whoever does not see it has handed over work that can be seen now.
     void be_prompt() noexcept;
     [[nodiscard]] bool is_patient() const noexcept {
-        light_fence();
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         return patient_.load(std::memory_order_relaxed);
     }
 
