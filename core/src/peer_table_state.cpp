@@ -199,6 +199,8 @@ void PeerTable::State::begin_close() {
             session->drain();
         }
     }
+    tick_time = std::min(tick_time, limits::drained_time_max / ticks_per_deadline);
+    tick_alarm.set(tick_time);
 }
 
 void PeerTable::State::close_accepted(std::string_view endpoint, steady_clock::time_point cut_at) {

@@ -96,7 +96,7 @@ struct PeerTable::State {
     Reactor& reactor;
     const SocketOptions options;
     const PeerTableOptions table_options;
-    const std::chrono::milliseconds tick_time;
+    std::chrono::milliseconds tick_time;
     SegmentPool segments;  // outlives all that refer to segments
     BufferPool buffers;
     SessionEvents events;

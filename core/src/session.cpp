@@ -174,6 +174,17 @@ void Session::end_stream_when_drained() {
     }
 }
 
+/// What the peer's machine has received can be read there after we have closed, so nothing is lost.
+void Session::tick_drained(steady_clock::time_point now) {
+    if (!stream_ended_ || stream_->unacknowledged_bytes() > 0) {
+        return;
+    }
+    drained_ = drained_.value_or(now);
+    if (now - *drained_ >= limits::drained_time_max) {
+        close("shutdown");
+    }
+}
+
 void Session::close(std::string_view why) {
     close_as(Ending::other, why);
 }
@@ -277,6 +288,8 @@ void Session::tick(steady_clock::time_point now) {
     look_ahead();
     if (state_ == State::handshake && now - started_ >= context_.options.handshake_time_max) {
         close("no handshake in time");
+    } else if (state_ == State::draining) {
+        tick_drained(now);
     } else if (state_ == State::open && retirement_) {
         tick_retired(now);
     } else if (state_ == State::open && write_error_ != 0) {

@@ -114,7 +114,8 @@ class Session {
     [[nodiscard]] bool is_dirty() const noexcept { return dirty_; }
     /// Writes what the stream takes.
     void flush();
-    /// Sends what is pending, then ends the stream and waits for the peer to do the same.
+    /// Sends what is pending, then ends the stream and waits for the peer to do the same, for drained_time_max after
+    /// its machine has received everything.
     void drain();
     void close(std::string_view why);
     /// Gives up what waits, in the middle of a message too, and ends the stream; calls nobody. close() is to follow.
@@ -128,7 +129,8 @@ class Session {
     /// Whether nothing is left of what had arrived when it was retired. Always once closed; never before retire().
     [[nodiscard]] bool is_caught_up() const noexcept;
 
-    /// Looks at the deadlines: handshake, heartbeat, the peer's TTL. Called every few hundred milliseconds.
+    /// Checks the deadlines: handshake, heartbeat, the peer's TTL, the end of a drain. Called every few hundred
+    /// milliseconds.
     void tick(std::chrono::steady_clock::time_point now);
 
     /// Without subscriptions.
@@ -151,6 +153,7 @@ class Session {
     void stop_writing(int error);
     void tell_room();
     void end_stream_when_drained();
+    void tick_drained(std::chrono::steady_clock::time_point now);
     void judge_quiet_peer(std::chrono::steady_clock::time_point now);
     void send_ping(std::chrono::steady_clock::time_point now);
     void close_as(Ending ending, std::string_view why);
@@ -219,8 +222,9 @@ class Session {
     bool waiting_writable_ = false;
     bool stream_ended_ = false;  // by us
     int write_error_ = 0;        // of a stream that takes no more, but may have something to read
-    std::chrono::steady_clock::time_point write_failed_{};  // when, with write_error_
-    bool was_full_ = false;                                 // over half, since room was last told
+    std::chrono::steady_clock::time_point write_failed_{};            // when, with write_error_
+    std::optional<std::chrono::steady_clock::time_point> drained_{};  // the peer's machine has everything since then
+    bool was_full_ = false;                                           // over half, since room was last told
     bool room_posted_ = false;
     const std::shared_ptr<void> alive_;  // for a posted call that comes after we have gone
 };

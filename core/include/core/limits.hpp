@@ -139,6 +139,10 @@ inline constexpr std::chrono::milliseconds reconnect_max{5'000};
 /// dead or malicious does not stay longer. The same holds for a peer that has gone, with messages of it still unread.
 inline constexpr std::chrono::milliseconds retiring_time_max{5'000};
 
+/// For a peer to close its side after it has received everything that a closing socket had for it. Most do so at once;
+/// some client libraries never do.
+inline constexpr std::chrono::milliseconds drained_time_max{250};
+
 /// Such connections of one identity. More than one only when several successors come before the first was read.
 inline constexpr std::size_t retiring_per_identity_max = 4;
 

@@ -2,6 +2,7 @@
 #include "session_harness.hpp"
 #include "support/catch.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,27 @@ TEST_CASE("a session that drains ends although nobody has taken what came", "[co
     h.wire->incoming_ends = true;
     h.turn();
     CHECK(h.why == "shutdown");
+}
+
+TEST_CASE("a session that drains does not wait long for a peer that has received everything", "[core][session]") {
+    SessionHarness h;
+    h.make_open();
+    h.append("pending");
+    h.session->drain();
+    h.turn();
+    REQUIRE(h.wire->writing_ended);
+    const auto now = std::chrono::steady_clock::now();
+    h.wire->unacknowledged = 1;
+    h.session->tick(now);
+    h.session->tick(now + std::chrono::hours(1));
+    CHECK(h.ended == 0);
+    h.wire->unacknowledged = 0;
+    h.session->tick(now + std::chrono::hours(1));
+    CHECK(h.ended == 0);
+    h.session->tick(now + std::chrono::hours(1) + limits::drained_time_max);
+    CHECK(h.ended == 1);
+    CHECK(h.why == "shutdown");
+    CHECK(h.outbox->dropped() == 0);
 }
 
 TEST_CASE("draining before the handshake is done closes", "[core][session]") {
