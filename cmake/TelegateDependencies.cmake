@@ -1,16 +1,12 @@
 # Third parties, each behind one target, all as SYSTEM so that their warnings are not ours.
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
-find_path(TELEGATE_CONCURRENTQUEUE_DIR concurrentqueue/concurrentqueue.h REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 
 add_library(telegate_asio INTERFACE)
 target_link_libraries(telegate_asio INTERFACE Boost::headers Threads::Threads)
 target_compile_definitions(telegate_asio INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)
-
-add_library(telegate_concurrentqueue INTERFACE)
-target_include_directories(telegate_concurrentqueue SYSTEM INTERFACE "${TELEGATE_CONCURRENTQUEUE_DIR}")
 
 # The cryptography of CURVE.
 add_library(telegate_sodium INTERFACE)

@@ -7,7 +7,7 @@ packages=(
   # build; with make, g++ runs the parts of link-time optimisation side by side
   g++ make cmake ninja-build ccache pkg-config
   # libraries, see cmake/TelegateDependencies.cmake
-  libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libconcurrentqueue-dev libcli11-dev
+  libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
   libsodium-dev libssl-dev libre2-dev libmodbus-dev
   # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
   # Maven, which --ci adds, and are skipped without.
@@ -18,8 +18,8 @@ packages=(
   python3-statsd python3-influxdb
   # the schema of the settings
   python3-jsonschema
-  # what perf_tool compares the queue with, beside Boost's and moodycamel's
-  libreaderwriterqueue-dev
+  # what perf_tool compares the queue with, besides Boost's
+  libconcurrentqueue-dev libreaderwriterqueue-dev
   # what perf_tool asks the REST server with
   wrk
   # a first look at GET /status

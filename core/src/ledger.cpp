@@ -2,6 +2,8 @@
 
 #include "core/assert.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace telegate {
@@ -58,18 +60,32 @@ Ledger::Ledger(std::size_t devices, ChannelTable& channels)
     : devices_(devices),
       channels_(channels),
       producer_(devices * producer_cells),
+      separate_(std::make_unique<std::atomic<CounterPage*>[]>(devices)),
       consumer_(devices * consumer_cells),
       blocks_(channels) {}
+
+void Ledger::separate(DeviceId device) {
+    std::atomic<CounterPage*>& page = separate_[to_index(device)];
+    if (page.load(std::memory_order_relaxed) == nullptr) {
+        pages_.push_back(std::make_unique<CounterPage>(producer_cells));
+        page.store(pages_.back().get(), std::memory_order_release);
+    }
+}
+
+Ledger::Page Ledger::page_of(DeviceId device) noexcept {
+    CounterPage* const separate = separate_[to_index(device)].load(std::memory_order_acquire);
+    return separate != nullptr ? Page{*separate, 0} : Page{producer_, to_index(device) * producer_cells};
+}
 
 void Ledger::captured(DeviceId device, std::span<const TelemetrySample> samples) noexcept {
     for (const TelemetrySample& sample : samples) {
         blocks_.of(sample.channel).captured[Blocks::slot(sample.channel)].store(sample.seq, std::memory_order_release);
     }
-    const std::size_t base = to_index(device) * producer_cells;
-    producer_.begin();
-    producer_.add(base + cell_sampled, samples.size());
-    producer_.add(base + cell_offered, samples.size());
-    producer_.commit();
+    const Page page = page_of(device);
+    page.counters.begin();
+    page.counters.add(page.base + cell_sampled, samples.size());
+    page.counters.add(page.base + cell_offered, samples.size());
+    page.counters.commit();
 }
 
 void Ledger::filtered(DeviceId device, std::span<const FilteredCount> counts) noexcept {
@@ -79,22 +95,22 @@ void Ledger::filtered(DeviceId device, std::span<const FilteredCount> counts) no
         of_channel.store(of_channel.load(std::memory_order_relaxed) + each.count, std::memory_order_release);
         total += each.count;
     }
-    const std::size_t base = to_index(device) * producer_cells;
-    producer_.begin();
-    producer_.add(base + cell_sampled, total);
-    producer_.add(base + cell_filtered, total);
-    producer_.commit();
+    const Page page = page_of(device);
+    page.counters.begin();
+    page.counters.add(page.base + cell_sampled, total);
+    page.counters.add(page.base + cell_filtered, total);
+    page.counters.commit();
 }
 
 void Ledger::dropped_at_queue(const TelemetrySample& sample, DropReason reason) noexcept {
     const auto index = static_cast<std::size_t>(reason);
     blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);
-    const std::size_t base = to_index(channels_.at(sample.channel).device_id) * producer_cells;
-    producer_.begin();
-    producer_.add(base + cell_dropped_first + index, 1);
-    producer_.commit();
+    const Page page = page_of(channels_.at(sample.channel).device_id);
+    page.counters.begin();
+    page.counters.add(page.base + cell_dropped_first + index, 1);
+    page.counters.commit();
     marked_[to_index(sample.channel) / Block::channels].store(true, std::memory_order_release);
-    drops_noted_.store(drops_noted_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    drops_noted_.fetch_add(1, std::memory_order_release);
 }
 
 void Ledger::taken(std::span<const std::uint64_t> taken, std::span<const std::uint64_t> published) noexcept {
@@ -126,6 +142,14 @@ std::vector<Books> Ledger::cut(std::size_t devices) const {
     // The consumer first, see Ledger.
     consumer_.copy(consumer);
     producer_.copy(producer);
+    for (std::size_t device = 0; device < devices; ++device) {
+        if (const CounterPage* const separate = separate_[device].load(std::memory_order_acquire)) {
+            std::array<std::uint64_t, producer_cells> own;
+            separate->copy(own);
+            const auto in = std::span(producer).subspan(device * producer_cells, producer_cells);
+            std::transform(in.begin(), in.end(), own.begin(), in.begin(), std::plus<>());
+        }
+    }
 
     std::vector<Books> books(devices);
     for (std::size_t device = 0; device < devices; ++device) {

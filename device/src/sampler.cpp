@@ -2,7 +2,6 @@
 
 #include "core/assert.hpp"
 #include "core/start_thread.hpp"
-#include "producer_turn.hpp"
 #include "sampler_device.hpp"
 
 #include <poll.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <utility>
 
 namespace telegate {
@@ -18,6 +16,8 @@ namespace {
 
 /// Of a device that can wait. It is no longer, so that a consumer that has stopped does not hold up commands.
 constexpr Duration room_wait_max = std::chrono::seconds(1);
+/// In which the consumer takes some hundred samples.
+constexpr std::chrono::milliseconds room_check_interval{1};
 
 /// So that a change cannot fail half-way.
 template <class T>
@@ -41,8 +41,9 @@ Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<Teleme
       ledger_(ledger),
       waker_(waker),
       by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger.devices())),
-      devices_(with_room<Device*>(ledger.devices())),
-      turn_(std::make_unique<ProducerTurn>()) {}
+      devices_(with_room<Device*>(ledger.devices())) {
+    queue_.retire(queue_.first());  // until it has a device
+}
 
 Sampler::~Sampler() = default;
 
@@ -58,7 +59,13 @@ MonoTime Sampler::step(MonoTime now) {
 }
 
 MonoTime Sampler::step_own(DeviceId device, MonoTime now) {
-    return step(at(device), now);
+    Device& own = at(device);
+    // The queue keeps the order within a producer only, so samples that this one shared with others go first.
+    if (queue_.first().left() < own.shared_samples_until) {
+        waker_.wake();
+        return now + room_check_interval;
+    }
+    return step(own, now);
 }
 
 MonoTime Sampler::step(Device& device, MonoTime now) {
@@ -143,54 +150,60 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
     }
     const MonoTime until = std::chrono::steady_clock::now() + room_wait_max;
     while (!samples.empty()) {
-        const auto portion = samples.first(std::min(samples.size(), queue_.capacity()));
+        const auto portion = samples.first(std::min(samples.size(), queue_.guaranteed()));
         await_room(device, portion.size(), until);
         push(device, portion);
         samples = samples.subspan(portion.size());
     }
 }
 
-/// With several devices others may take the room; then the queue does what its policy says.
+/// Waits for room in the share of the device, which no other device can use up.
 void Sampler::await_room(const Device& device, std::size_t samples, MonoTime until) {
-    while (queue_.size() > 0 && queue_.size() + samples > queue_.capacity() &&
-           std::chrono::steady_clock::now() < until) {
+    const auto has_room = [&] {
+        const std::size_t held = device.producer->size();
+        return held == 0 || held + samples <= queue_.guaranteed();
+    };
+    while (!has_room() && std::chrono::steady_clock::now() < until) {
         waker_.wake();
         pollfd cancelled{device.cancel->descriptor(), POLLIN, 0};
-        constexpr int look_ms = 1;  // in which the consumer takes some hundred samples
-        if (::poll(&cancelled, 1, look_ms) > 0) {
+        if (::poll(&cancelled, 1, static_cast<int>(room_check_interval.count())) > 0) {
             return;
         }
     }
 }
 
 void Sampler::push(const Device& device, std::span<const TelemetrySample> samples) {
-    const std::lock_guard lock(*turn_);
     // Captured comes first: the pump may take a sample the moment it is pushed, and the books must know it by then.
     static_assert(SampleBatch::samples_max <= Ledger::batch_samples_max);
     ledger_.captured(device.id, samples);
     const auto on_loss = [&](const TelemetrySample& sample, QueueLoss loss) {
         ledger_.dropped_at_queue(sample, loss == QueueLoss::closed ? DropReason::shutdown : DropReason::queue_overflow);
     };
-    // Before it waits for room, the consumer must have been told of everything that fills it.
-    queue_.push(samples, on_loss, [this] {
-        waits_for_room_.store(true, std::memory_order_relaxed);
+    // Before it waits for room, the consumer must have been notified of everything that fills it.
+    const bool is_shared = device.producer == &queue_.first();
+    queue_.push(*device.producer, samples, on_loss, [this, is_shared] {
+        if (is_shared) {
+            waits_for_room_.store(true, std::memory_order_relaxed);
+        }
         waker_.wake();
     });
-    waits_for_room_.store(false, std::memory_order_relaxed);
-    tell_consumer(device.read_at);  // also when all were refused: of that, too, it tells others
+    if (is_shared) {
+        waits_for_room_.store(false, std::memory_order_relaxed);
+    }
+    notify_consumer(device.read_at);  // also when all were refused: it reports that loss, too
 }
 
 void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
-    const std::lock_guard lock(*turn_);
     ledger_.filtered(device.id, filtered.channels);
     device.count_filtered(filtered.by_reason);
 }
 
-void Sampler::tell_consumer(MonoTime now) {
-    if (waker_.is_patient() && now - told_at_ < untold_max && queue_.size() < queue_.capacity() / untold_share) {
+void Sampler::notify_consumer(MonoTime now) {
+    if (waker_.is_patient() && now - notified_at_.load(std::memory_order_relaxed) < untold_max &&
+        queue_.size() < queue_.capacity() / untold_share) {
         return;
     }
-    told_at_ = now;
+    notified_at_.store(now, std::memory_order_relaxed);
     waker_.wake();
 }
 

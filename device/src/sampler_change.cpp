@@ -35,7 +35,7 @@ Sampler::Device& Sampler::device_named(const std::string& name) {
         throw std::length_error("device \"" + name + "\" is one name too many: since the start there have been " +
                                 std::to_string(index) + ", which is the most; a restart makes room");
     }
-    by_id_[index] = std::make_unique<Device>(name, static_cast<DeviceId>(index));
+    by_id_[index] = std::make_unique<Device>(name, static_cast<DeviceId>(index), queue_.first());
     names_.store(index + 1, std::memory_order_release);
     return *by_id_[index];
 }
@@ -52,6 +52,8 @@ std::shared_ptr<Sampler::Prepared> Sampler::prepare(DeviceChange change) {
         auto cancel = own ? std::make_shared<CancelSignal>() : nullptr;
         if (own) {
             driver->cancel_with(*cancel);
+            ledger_.separate(device.id);
+            device.own_producer = device.own_producer != nullptr ? device.own_producer : &queue_.add_producer();
         }
         auto batch = open_batch(device, options, *driver, std::move(processing));
         const bool comes_over = own && !was_own && device.present.load(std::memory_order_relaxed);
@@ -112,6 +114,7 @@ void Sampler::apply(Prepared& prepared) {
             entry.device->own.store(true, std::memory_order_release);
             if (entry.comes_over) {
                 std::erase(devices_, entry.device);
+                entry.device->shared_samples_until = queue_.first().entered();
             }
             continue;
         }
@@ -127,6 +130,7 @@ void Sampler::apply(Prepared& prepared) {
             entry.device->adjust(std::move(entry.options));
         }
     }
+    devices_.empty() ? queue_.retire(queue_.first()) : queue_.enroll(queue_.first());
 }
 
 std::vector<Sampler::OwnChange> Sampler::own_changes(const Prepared& prepared) {
@@ -150,6 +154,8 @@ void Sampler::announce(DeviceId device, bool present) noexcept {
 
 void Sampler::install_own(Prepared& prepared, std::size_t entry) {
     Prepared::Entry& set = prepared.set.at(entry);
+    set.device->producer = set.device->own_producer;
+    queue_.enroll(*set.device->producer);
     set.device->install(std::move(set.options), set.driver, set.batch);
     set.device->cancel.swap(set.cancel);  // that of the driver before ends after it
 }
@@ -170,6 +176,7 @@ void Sampler::remove_own(DeviceId device) {
     std::unique_ptr<Driver> driver;
     std::unique_ptr<SampleBatch> batch;
     target.remove(driver, batch);
+    queue_.retire(*target.producer);
 }
 
 std::shared_ptr<CancelSignal> Sampler::cancel_of(DeviceId device) const noexcept {

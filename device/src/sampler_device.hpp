@@ -28,13 +28,16 @@ struct Sampler::Device {
     const std::string name;
     const DeviceId id;
     DeviceOptions options;
-    std::shared_ptr<CancelSignal> cancel;  // of a driver with a thread of its own, which it outlives
-    std::unique_ptr<Driver> driver;        // null while there is no such device
-    std::unique_ptr<SampleBatch> batch;    // as well
-    std::vector<ChannelSeq> past;          // of its channels, while there is no batch
-    DeadlineGrid grid;                     // begins with the first step
-    MonoTime read_at{};                    // when the last read began
-    MonoTime retry_at{};                   // of one that streams
+    BoundedQueue<TelemetrySample>::Producer* producer;                // that of the thread that reads it
+    BoundedQueue<TelemetrySample>::Producer* own_producer = nullptr;  // while and before it has a thread of its own
+    std::uint64_t shared_samples_until = 0;  // its last samples with the producer of the other devices are before this
+    std::shared_ptr<CancelSignal> cancel;    // of a driver with a thread of its own, which it outlives
+    std::unique_ptr<Driver> driver;          // null while there is no such device
+    std::unique_ptr<SampleBatch> batch;      // as well
+    std::vector<ChannelSeq> past;            // of its channels, while there is no batch
+    DeadlineGrid grid;                       // begins with the first step
+    MonoTime read_at{};                      // when the last read began
+    MonoTime retry_at{};                     // of one that streams
     Breaker breaker;
     bool streams = false;
     bool waits_for_room = false;
@@ -55,8 +58,8 @@ struct Sampler::Device {
     ErrorText last_error;
     DurationHistogram lateness;
 
-    Device(std::string device_name, DeviceId device_id)
-        : name(std::move(device_name)), id(device_id), breaker({}, to_index(device_id) + 1) {}
+    Device(std::string device_name, DeviceId device_id, BoundedQueue<TelemetrySample>::Producer& shared)
+        : name(std::move(device_name)), id(device_id), producer(&shared), breaker({}, to_index(device_id) + 1) {}
 
     [[nodiscard]] bool runs() const noexcept {
         const DeviceState current = state.load(std::memory_order_relaxed);

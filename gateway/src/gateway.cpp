@@ -35,7 +35,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
       started_at_(clock_.mono_now()),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
-      queue_(plan.queue_capacity, plan.queue_policy, Producers::one),
+      queue_(plan.queue_capacity, plan.queue_policy),
       log_level_(reactor_, log, settings.log_level),
       history_(static_cast<std::size_t>(settings.history_bytes), std::chrono::milliseconds(settings.history_age_ms)),
       sample_text_(channels_, epoch_ms_),

@@ -71,8 +71,10 @@ void Gateway::take_channels(StatusSnapshot& snapshot) const {
 
 void Gateway::take_books(StatusSnapshot& snapshot) const {
     // The pump stands still here, so the queue can only grow between the two looks at it, and what the books call
-    // queued is in it or in the sampler's hand: one batch, and the oldest items that it is making room with.
-    constexpr std::size_t in_hand_max = SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max;
+    // queued is in it or in the hands of the sampling threads: of each one batch, and the oldest items that it is
+    // making room with.
+    const std::size_t in_hand_max =
+        queue_.producers() * (SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max);
     const std::size_t before = queue_.size();
     // What was in the queue by then is of one of these, and so is what is added to it, but for a device's first
     // samples.

@@ -1,4 +1,4 @@
-// How much memory the queue of one producer has, and what happens when there is no more.
+// How much memory a queue has, and what happens when there is no more.
 #include "bounded_queue_pusher.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/single_producer_lane.hpp"
@@ -32,7 +32,7 @@ void cross(Lane& lane, std::size_t items, std::size_t capacity, int rounds) {
     std::vector<TelemetrySample> samples(items);
     for (int round = 0; round < rounds; ++round) {
         REQUIRE(lane.put(samples, capacity).count == items);
-        REQUIRE(lane.take(samples) == items);
+        REQUIRE(lane.take(samples, [](std::size_t) {}) == items);
     }
 }
 
@@ -52,7 +52,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment, const std::not
 
 TEST_CASE("a lane that is read in time allocates nothing, whatever its capacity", "[core][queue]") {
     constexpr std::size_t capacity = 65'536;
-    Lane lane(capacity);
+    Lane lane(capacity, 4);
     const std::size_t blocks = lane.blocks();
     CHECK(blocks * Lane::block_items <= 1'024);
     const NoMemory no_memory;
@@ -63,14 +63,14 @@ TEST_CASE("a lane that is read in time allocates nothing, whatever its capacity"
 
 TEST_CASE("a lane has no more blocks than its capacity needs", "[core][queue]") {
     const std::size_t capacity = GENERATE(std::size_t{1}, Lane::block_items, std::size_t{10'000});
-    Lane lane(capacity);
+    Lane lane(capacity, 4);
     cross(lane, capacity, capacity, 20);
     CHECK(lane.blocks() <= Lane::blocks_max(capacity));
     CHECK(lane.blocks() * Lane::block_items <= capacity + 2 * Lane::block_items);
 }
 
 TEST_CASE("a lane gives back what only a larger capacity needed", "[core][queue]") {
-    Lane lane(10'000);
+    Lane lane(10'000, 4);
     cross(lane, 10'000, 10'000, 1);
     CHECK(lane.blocks() * Lane::block_items >= 10'000);
     cross(lane, 100, 100, 1'000);
@@ -78,7 +78,7 @@ TEST_CASE("a lane gives back what only a larger capacity needed", "[core][queue]
 }
 
 TEST_CASE("items for which there is no memory are refused and counted, and the queue goes on", "[core][queue]") {
-    BoundedQueue<int> queue(100'000, OverflowPolicy::block, Producers::one);
+    BoundedQueue<int> queue(100'000, OverflowPolicy::block);
     Pusher pusher{queue};
     {
         const NoMemory no_memory;
@@ -95,7 +95,7 @@ TEST_CASE("items for which there is no memory are refused and counted, and the q
 }
 
 TEST_CASE("with drop_oldest, room is made by the oldest also when there is no memory", "[core][queue]") {
-    BoundedQueue<int> queue(500, OverflowPolicy::drop_oldest, Producers::one);
+    BoundedQueue<int> queue(500, OverflowPolicy::drop_oldest);
     Pusher pusher{queue};
     const NoMemory no_memory;
     pusher.push(numbers(0, 20'000));

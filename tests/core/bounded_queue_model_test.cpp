@@ -57,10 +57,10 @@ struct Model {
 /// Does the same random thing to the queue and to the model; every difference is a failed check.
 class Comparison {
   public:
-    Comparison(std::uint64_t seed, std::size_t capacity_max, Producers producers)
+    Comparison(std::uint64_t seed, std::size_t capacity_max)
         : random_(seed),
           capacity_max_(capacity_max),
-          queue_(capacity_max, OverflowPolicy::drop_oldest, producers),
+          queue_(capacity_max, OverflowPolicy::drop_oldest),
           model_{capacity_max} {}
 
     void step() {
@@ -134,11 +134,10 @@ class Comparison {
 }  // namespace
 
 TEST_CASE("any sequence of pushes, pops, resizes and policies does what the plain model does", "[core][queue]") {
-    const Producers producers = GENERATE(Producers::one, Producers::several);
     const std::size_t capacity_max = GENERATE(std::size_t{4}, std::size_t{60}, std::size_t{1'000});
     const std::uint64_t seed = GENERATE(range<std::uint64_t>(1, 16));
-    CAPTURE(static_cast<int>(producers), capacity_max, seed);
-    Comparison comparison(seed, capacity_max, producers);
+    CAPTURE(capacity_max, seed);
+    Comparison comparison(seed, capacity_max);
     for (int count = 0; count < 500; ++count) {
         comparison.step();
     }

@@ -29,11 +29,12 @@ std::vector<T> pop_up_to(BoundedQueue<T>& queue, std::size_t count) {
 /// Pushes and remembers what was lost.
 struct Pusher {
     BoundedQueue<int>& queue;
+    BoundedQueue<int>::Producer* producer = &queue.first();
     std::vector<int> lost{};
     std::vector<QueueLoss> losses{};
 
     void push(const std::vector<int>& items) {
-        queue.push(std::span<const int>(items), [this](int item, QueueLoss loss) {
+        queue.push(*producer, std::span<const int>(items), [this](int item, QueueLoss loss) {
             lost.push_back(item);
             losses.push_back(loss);
         });

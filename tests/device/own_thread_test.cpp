@@ -195,6 +195,20 @@ TEST_CASE("a device gets a thread of its own by a change, and keeps it", "[devic
     CHECK(h.numbers_are_whole());
 }
 
+TEST_CASE("a device that gets a thread of its own is read when its samples of before have left the queue",
+          "[device][own][change]") {
+    ThreadsHarness h;
+    const DeviceId device = h.sampler.add(device_options("bus", 1ms), std::make_unique<ScriptedDriver>(h.scripts[0]));
+    h.threads.start();
+    REQUIRE(eventually([&] { return h.status(device).reads >= 3; }));
+    REQUIRE(h.set(h.buses[0]));
+    CHECK_FALSE(eventually([&] { return h.buses[0].reads > 0; }, 50ms));
+    h.take();
+    CHECK(h.is_read(h.buses[0], 3));
+    h.threads.stop();
+    CHECK(h.numbers_are_whole());
+}
+
 TEST_CASE("another interval takes effect on a thread that sleeps", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0], "bus", 1h);

@@ -1,7 +1,7 @@
 #include "device/sampler.hpp"
 
-#include "sampler_harness.hpp"
 #include "support/catch.hpp"
+#include "threads_harness.hpp"
 
 #include <poll.h>
 
@@ -51,6 +51,25 @@ TEST_CASE("a sample that is refused counts for its own device", "[device][sample
     CHECK(h.books(DeviceId{0}).queued == 2);
     CHECK(dropped(h.books(DeviceId{1}), DropReason::queue_overflow) == 1);
     CHECK(h.books(DeviceId{1}).sampled == 1);
+}
+
+TEST_CASE("a device that floods the queue loses samples of its own only", "[device][sampler][books]") {
+    const auto policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
+    CAPTURE(to_string(policy));
+    SamplerHarness h(100, policy);
+    Bus bus;
+    bus.samples = 200;
+    bus.streams = true;
+    Script calm;
+    const DeviceId flooding = h.sampler.add(device_options("flooding"), std::make_unique<WaitingDriver>(bus));
+    const DeviceId other = h.add(calm, device_options("other"));
+    for (int second = 0; second < 25; ++second) {  // the share of each thread
+        h.sampler.step_own(flooding, h.clock.mono_now());
+        h.step_after(1s);
+    }
+    CHECK(h.books(other).queued == 25);
+    CHECK(h.books(flooding).queued == 75);
+    CHECK(h.books(flooding).dropped_total() == 25 * 200 - 75);
 }
 
 TEST_CASE("samples offered to a closed queue count as lost in the shutdown", "[device][sampler][books]") {

@@ -96,8 +96,18 @@ struct ThreadsHarness {
     DeviceId add(Bus& bus, std::string name = "bus", Duration interval = std::chrono::milliseconds(1)) {
         return sampler.add(device_options(std::move(name), interval), std::make_unique<WaitingDriver>(bus));
     }
+    /// Waits for that, and takes what comes meanwhile.
     bool is_read(const Bus& bus, int times) {
-        return eventually([&] { return bus.reads >= times; });
+        return eventually([&] {
+            take();
+            return bus.reads >= times;
+        });
+    }
+    void take() {
+        std::array<TelemetrySample, 256> some{};
+        while (const std::size_t count = queue.pop(some)) {
+            taken.insert(taken.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count));
+        }
     }
     bool change(DeviceChange change) { return threads.run_change(sampler.prepare(std::move(change)), long_time); }
     bool set(Bus& bus, std::string name = "bus", Duration interval = std::chrono::milliseconds(1)) {
@@ -114,10 +124,9 @@ struct ThreadsHarness {
 
     /// Every number of the channel from 1 on, once and in order.
     bool numbers_are_whole() {
-        std::vector<TelemetrySample> samples(queue.capacity());
-        samples.resize(queue.pop(samples));
+        take();
         std::uint64_t last = 0;
-        for (const TelemetrySample& sample : samples) {
+        for (const TelemetrySample& sample : taken) {
             if (sample.seq != ++last) {
                 return false;
             }
@@ -132,9 +141,10 @@ struct ThreadsHarness {
     ChannelTable channels;
     Ledger ledger{4, channels};
     Waker waker;
-    BoundedQueue<TelemetrySample> queue{1'000'000, OverflowPolicy::drop_oldest, Producers::one};
+    BoundedQueue<TelemetrySample> queue{1'000'000, OverflowPolicy::drop_oldest};
     Sampler sampler{clock, channels, queue, ledger, waker};
     SamplingThreads threads{sampler, clock};
+    std::vector<TelemetrySample> taken;
 };
 
 }  // namespace telegate::test

@@ -106,7 +106,7 @@ TEST_CASE("what is lost in a shutdown is told under its own reason, behind what 
     line.queue.close();
     const std::array late{line.sample(line.a)};
     line.ledger.captured(DeviceId{0}, late);
-    line.queue.push(late, [&](const TelemetrySample& lost, QueueLoss loss) {
+    line.queue.push(line.queue.first(), late, [&](const TelemetrySample& lost, QueueLoss loss) {
         CHECK(loss == QueueLoss::closed);
         line.ledger.dropped_at_queue(lost, DropReason::shutdown);
     });

@@ -44,7 +44,7 @@ struct LastValuesLine {
         sample.seq = ++seqs[channel];
         const std::array one{sample};
         ledger.captured(DeviceId{0}, one);
-        queue.push(one, [](const TelemetrySample&, QueueLoss) {});
+        queue.push(queue.first(), one, [](const TelemetrySample&, QueueLoss) {});
         pump.drain_all();
     }
     void note(const MonitorEvent& event) {
@@ -77,7 +77,7 @@ struct LastValuesLine {
     ManualClock clock;
     ChannelTable channels;
     Ledger ledger{1, channels};
-    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest, Producers::one};
+    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
     Waker waker;
     History history{1024UL * 1024};
     SlowGaps gaps{{channels, clock, 5, [](PayloadFormat, std::uint64_t) {

@@ -18,7 +18,7 @@ namespace telegate::test {
 struct PumpLine {
     explicit PumpLine(const std::vector<PayloadFormat>& formats, std::size_t capacity = 10'000,
                       OverflowPolicy policy = OverflowPolicy::drop_newest)
-        : queue(capacity, policy, Producers::one) {
+        : queue(capacity, policy) {
         std::vector<FormatPublisher> to;
         for (const PayloadFormat format : formats) {
             Publisher& publisher =
@@ -49,7 +49,7 @@ struct PumpLine {
         for (int i = 0; i < count; ++i) {
             const std::array one{sample(channel)};
             ledger.captured(DeviceId{0}, one);
-            queue.push(one, [this](const TelemetrySample& lost, QueueLoss) {
+            queue.push(queue.first(), one, [this](const TelemetrySample& lost, QueueLoss) {
                 ledger.dropped_at_queue(lost, DropReason::queue_overflow);
             });
         }

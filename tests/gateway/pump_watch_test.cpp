@@ -28,7 +28,7 @@ struct Line {
         TelemetrySample sample{};
         sample.channel = channel;
         sample.seq = ++seq;
-        queue.push(sample, [](const TelemetrySample&, QueueLoss) { FAIL("the queue is too small"); });
+        queue.push(queue.first(), sample, [](const TelemetrySample&, QueueLoss) { FAIL("the queue is too small"); });
     }
     /// Has the pump take what is in the queue; it does not by itself, since it was not started.
     void drain() {

@@ -33,7 +33,7 @@ struct ReplayBench {
         sample.channel = ids[channel];
         sample.seq = seq;
         ledger.captured(DeviceId{0}, {&sample, 1});
-        queue.push({&sample, 1}, [](auto&&...) { FAIL("the queue is full"); });
+        queue.push(queue.first(), {&sample, 1}, [](auto&&...) { FAIL("the queue is full"); });
         pump.drain_all();
     }
     void lose(std::size_t channel, std::uint64_t seq) {
@@ -64,7 +64,7 @@ struct ReplayBench {
     Ledger ledger{1, channels};
     Reactor reactor;
     Waker waker;
-    BoundedQueue<TelemetrySample> queue{1'024, OverflowPolicy::drop_oldest, Producers::one};
+    BoundedQueue<TelemetrySample> queue{1'024, OverflowPolicy::drop_oldest};
     History history;
     SampleText text{channels, 5};
     Pump pump{{reactor, queue, waker, channels, ledger, {}, &history}, 5};

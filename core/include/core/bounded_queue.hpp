@@ -2,7 +2,6 @@
 
 #include "core/assert.hpp"
 #include "core/room_bell.hpp"
-#include "core/several_producers_lane.hpp"
 #include "core/short_wait.hpp"
 #include "core/single_producer_lane.hpp"
 
@@ -11,16 +10,19 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
-#include <variant>
 
 namespace telegate {
 
 /// What a full queue does with a new item.
 enum class OverflowPolicy : std::uint8_t {
-    drop_oldest,  // the oldest item gives way: the newest data is worth most
+    drop_oldest,  // the oldest item of the same producer gives way: the newest data is worth most
     drop_newest,  // the new item is refused
     block,        // the producer waits for room, or for close()
 };
@@ -30,79 +32,145 @@ enum class OverflowPolicy : std::uint8_t {
 /// What became of an item that did not stay in the queue.
 enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 
-/// How many threads push. One is several times faster, and its memory follows what is inside.
-enum class Producers : std::uint8_t { one, several };
-
-/// The crossing between the sampling threads and the io thread.
+/// The crossing between the sampling threads and the io thread: a lane for each producer, which the consumer serves in
+/// turn.
 ///
-/// Threads: push() any, with Producers::one one at a time; the observers, resize(), set_policy(), close() any; pop()
-///          one consumer.
-/// Limits:  never more than capacity() items, exactly; after a resize() below size(), none enters without one leaving
-///          until the consumer has caught up. A push that is under way may still go by the capacity before, one portion
-///          long. Items of one producer keep their order.
-/// Failure: the constructor may throw std::bad_alloc. Every item that is not handed to the consumer is given to the
-///          producer's `on_loss` and counted in lost(), also one for which there is no memory. When on_loss() throws,
-///          the items behind are neither in nor counted.
+/// A single producer has the whole capacity. Of several, each has a guaranteed share; the shares are half of the
+/// capacity, and the other half is lent to producers that have more inside than their share. So a producer that floods
+/// the queue fills its own share and what can be lent, and loses items of its own; the others lose none.
+///
+/// Threads: push() one at a time for each producer; add_producer(), enroll(), retire(), resize(), set_policy(), close()
+///          and the observers any; pop() one consumer.
+/// Limits:  producers_max producers. Never more than capacity() items, besides those that pop() is just taking; a
+///          share is one item at least, also when the capacity is less than that for each. When a resize() or another
+///          producer leaves a producer less than it has inside, it gets nothing more in until the consumer has caught
+///          up. Items of one producer keep their order.
+/// Failure: the constructor and add_producer() may throw std::bad_alloc. Every item that is not handed to the consumer
+///          is given to its producer's `on_loss` and counted in lost(), also one for which there is no memory. When
+///          on_loss() throws, the items after it are neither in the queue nor counted.
 template <class T>
 class BoundedQueue {
     static_assert(std::is_trivially_copyable_v<T>, "items are copied as bytes and dropped without a destructor");
 
   public:
     static constexpr std::size_t capacity_max = 1'048'576;
+    /// One for all devices that never block, and one for each name of a device that does.
+    static constexpr std::size_t producers_max = 1'025;
     /// Items that a producer with drop_oldest takes out at once.
     static constexpr std::size_t evict_items_max = 32;
-    /// A producer that waits is woken when this part of the capacity has been taken, or all that was there.
+    /// A producer that waits is woken when this part of the capacity has been taken, or everything.
     static constexpr std::size_t room_share = 8;
 
-    explicit BoundedQueue(std::size_t capacity, OverflowPolicy policy = OverflowPolicy::drop_oldest,
-                          Producers producers = Producers::several)
-        : capacity_(capacity), policy_(policy) {
+    /// One thread's way into the queue. Lives as long as the queue.
+    class Producer {
+      public:
+        explicit Producer(std::size_t capacity, std::size_t blocks) : lane_(capacity, blocks) {}
+
+        [[nodiscard]] std::size_t size() const noexcept { return lane_.size(); }
+        /// Items that have ever entered. Threads: the producer's.
+        [[nodiscard]] std::uint64_t entered() const noexcept { return lane_.entered(); }
+        /// Items that have ever left, taken or evicted.
+        [[nodiscard]] std::uint64_t left() const noexcept { return lane_.left(); }
+
+      private:
+        friend BoundedQueue;
+        SingleProducerLane<T> lane_;
+        std::atomic<std::size_t> borrowed_{0};  // items beyond the share; raised by the producer, lowered by pop()
+        std::atomic<Producer*> next_{nullptr};  // in the order in which they were added; owned
+        bool enrolled_ = false;                 // guarded by terms_mutex_
+    };
+
+    /// Has one producer, first(), which is enrolled.
+    explicit BoundedQueue(std::size_t capacity, OverflowPolicy policy = OverflowPolicy::drop_oldest)
+        : capacity_(capacity), guaranteed_(capacity), policy_(policy), first_(capacity, lane_blocks_first) {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
-        if (producers == Producers::one) {
-            lane_.template emplace<SingleProducerLane<T>>(capacity);
-        } else {
-            lane_.template emplace<SeveralProducersLane<T>>(capacity);
+        enroll(first_);
+    }
+
+    ~BoundedQueue() {
+        for (Producer* producer = first_.next_.load(std::memory_order_acquire); producer != nullptr;) {
+            const std::unique_ptr<Producer> owned(producer);
+            producer = producer->next_.load(std::memory_order_relaxed);
         }
     }
+    BoundedQueue(const BoundedQueue&) = delete;
+    BoundedQueue& operator=(const BoundedQueue&) = delete;
+
+    [[nodiscard]] Producer& first() noexcept { return first_; }
+
+    /// Adds a producer, which has a share once it is enrolled. Throws std::length_error beyond producers_max.
+    [[nodiscard]] Producer& add_producer() {
+        const std::lock_guard lock(terms_mutex_);
+        if (count_.load(std::memory_order_relaxed) == producers_max) {
+            throw std::length_error("there are " + std::to_string(producers_max) + " producers, the most that may be");
+        }
+        auto added = std::make_unique<Producer>(capacity_.load(std::memory_order_relaxed), lane_blocks_other);
+        last_->next_.store(added.get(), std::memory_order_release);
+        last_ = added.release();
+        count_.fetch_add(1, std::memory_order_relaxed);
+        return *last_;
+    }
+
+    /// Gives the producer a share from now on. Idempotent.
+    void enroll(Producer& producer) noexcept { set_enrolled(producer, true); }
+    /// Divides the producer's share among the others. What it has inside stays for the consumer. Idempotent.
+    void retire(Producer& producer) noexcept { set_enrolled(producer, false); }
 
     /// Offers `items` in order. `on_loss(const T&, QueueLoss)` is called in this thread for each item that is lost:
-    /// with drop_oldest those are older items, possibly of another producer. `on_wait()` is called with policy block
-    /// each time before this thread waits, so that the consumer can be told of what is inside.
+    /// with drop_oldest those are older items of the same producer. `on_wait()` is called with policy block each time
+    /// before this thread waits, so that the consumer can be notified of what is inside.
     template <class OnLoss, class OnWait>
-    void push(std::span<const T> items, OnLoss&& on_loss, OnWait&& on_wait) {
-        if (auto* const single = std::get_if<SingleProducerLane<T>>(&lane_)) {
-            push_into(*single, items, on_loss, on_wait);
-        } else {
-            push_into(*std::get_if<SeveralProducersLane<T>>(&lane_), items, on_loss, on_wait);
+    [[gnu::noinline]] void push(Producer& producer, std::span<const T> items, OnLoss&& on_loss, OnWait&& on_wait) {
+        ShortWait wait;
+        while (!items.empty()) {
+            if (closed_.load(std::memory_order_acquire)) {
+                return lose(items, QueueLoss::closed, on_loss);
+            }
+            const Entered entered = producer.lane_.put(items, allowance(producer));
+            items = items.subspan(entered.count);
+            if (entered.no_memory) {
+                return lose(items, QueueLoss::refused, on_loss);
+            }
+            if (entered.count > 0 || borrow(producer, items.size())) {
+                continue;
+            }
+            switch (policy_.load(std::memory_order_relaxed)) {
+                case OverflowPolicy::drop_newest: return lose(items, QueueLoss::refused, on_loss);
+                case OverflowPolicy::drop_oldest:
+                    items = items.subspan(replace_oldest(producer, items, on_loss, wait));
+                    break;
+                case OverflowPolicy::block:
+                    on_wait();
+                    bell_.wait_unless([&] { return !must_wait(producer); });
+                    break;
+            }
         }
     }
 
     template <class OnLoss>
-    void push(std::span<const T> items, OnLoss&& on_loss) {
-        push(items, on_loss, [] {});
+    void push(Producer& producer, std::span<const T> items, OnLoss&& on_loss) {
+        push(producer, items, on_loss, [] {});
     }
 
     template <class OnLoss>
-    void push(const T& item, OnLoss&& on_loss) {
-        auto* const single = std::get_if<SingleProducerLane<T>>(&lane_);
-        if (single == nullptr || closed_.load(std::memory_order_acquire) ||
-            !single->put_quickly(item, capacity_.load(std::memory_order_relaxed))) {
-            push(std::span<const T>(&item, 1), on_loss);
+    void push(Producer& producer, const T& item, OnLoss&& on_loss) {
+        if (closed_.load(std::memory_order_acquire) ||
+            !producer.lane_.put_quickly(item, guaranteed_.load(std::memory_order_relaxed))) {
+            push(producer, std::span<const T>(&item, 1), on_loss);
         }
     }
 
     /// Moves up to out.size() items to `out`, oldest first per producer. Returns how many.
     std::size_t pop(std::span<T> out) noexcept {
-        auto* const single = std::get_if<SingleProducerLane<T>>(&lane_);
-        const std::size_t taken =
-            single != nullptr ? single->take(out) : std::get_if<SeveralProducersLane<T>>(&lane_)->take(out);
+        const bool is_alone = first_.next_.load(std::memory_order_acquire) == nullptr;
+        const std::size_t taken = is_alone ? take(first_, out) : take_in_turn(out);
         if (taken > 0 && bell_.somebody_waits()) [[unlikely]] {
-            tell_of_room(taken, taken < out.size());
+            announce_room(taken, taken < out.size());
         }
         return taken;
     }
 
-    /// From now on every push is refused and every waiting producer returns; one under way may still put in a portion.
+    /// From now on every push is refused and every waiting producer returns; one in flight may still put in a portion.
     /// What is inside stays for the consumer.
     void close() noexcept {
         closed_.store(true, std::memory_order_release);
@@ -112,8 +180,8 @@ class BoundedQueue {
     /// Takes effect at once and loses nothing. `capacity` is 1 to capacity_max.
     void resize(std::size_t capacity) noexcept {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
-        capacity_.store(capacity);
-        bell_.ring();
+        const std::lock_guard lock(terms_mutex_);
+        divide(capacity);
     }
     void set_policy(OverflowPolicy policy) noexcept {
         policy_.store(policy);
@@ -121,74 +189,131 @@ class BoundedQueue {
     }
 
     [[nodiscard]] std::size_t size() const noexcept {
-        const auto* const single = std::get_if<SingleProducerLane<T>>(&lane_);
-        return single != nullptr ? single->size() : std::get_if<SeveralProducersLane<T>>(&lane_)->size();
+        return sum([](const Producer& producer) { return producer.lane_.size(); });
     }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.load(); }
+    /// Items of each enrolled producer for which there always is room.
+    [[nodiscard]] std::size_t guaranteed() const noexcept { return guaranteed_.load(); }
+    [[nodiscard]] std::size_t producers() const noexcept { return count_.load(std::memory_order_relaxed); }
     [[nodiscard]] OverflowPolicy policy() const noexcept { return policy_.load(); }
-    /// The largest size() there has been, or somewhat more, up to the capacity: items taken meanwhile may be in it.
+    /// The largest size() there has been, or somewhat more, up to the capacity: items taken meanwhile may be counted.
+    /// With several producers the sum of the most that each has had inside, up to the capacity.
     [[nodiscard]] std::size_t high_water() const noexcept {
-        const auto* const single = std::get_if<SingleProducerLane<T>>(&lane_);
-        return single != nullptr ? single->high_water() : std::get_if<SeveralProducersLane<T>>(&lane_)->high_water();
+        if (producers() == 1) {
+            return first_.lane_.high_water();
+        }
+        return std::min(sum([](const Producer& producer) { return producer.lane_.high_water(); }), capacity());
     }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   private:
-    /// Not for each item: waking costs more than the room of a few is worth. The consumer has enough to go on with.
-    [[gnu::noinline]] void tell_of_room(std::size_t taken, bool is_empty) noexcept {
-        taken_untold_ += taken;
-        if (is_empty || taken_untold_ >= capacity_.load(std::memory_order_relaxed) / room_share) {
-            taken_untold_ = 0;
+    // So that a lane that is read in time allocates nothing. The first one carries most devices.
+    static constexpr std::size_t lane_blocks_first = 4;
+    static constexpr std::size_t lane_blocks_other = 1;
+
+    template <class Value>
+    [[nodiscard]] std::size_t sum(const Value& value) const noexcept {
+        std::size_t total = 0;
+        for (const Producer* producer = &first_; producer != nullptr;
+             producer = producer->next_.load(std::memory_order_acquire)) {
+            total += value(*producer);
+        }
+        return total;
+    }
+
+    void set_enrolled(Producer& producer, bool enrolled) noexcept {
+        const std::lock_guard lock(terms_mutex_);
+        if (producer.enrolled_ != enrolled) {
+            producer.enrolled_ = enrolled;
+            enrolled ? ++sharers_ : --sharers_;
+            divide(capacity_.load(std::memory_order_relaxed));
+        }
+    }
+
+    /// Threads: the one that holds terms_mutex_.
+    void divide(std::size_t capacity) noexcept {
+        const std::size_t share = sharers_ <= 1 ? capacity : std::max<std::size_t>(1, capacity / 2 / sharers_);
+        const std::size_t shares = share * std::max<std::size_t>(1, sharers_);
+        capacity_.store(capacity);
+        guaranteed_.store(share);
+        lendable_.store(capacity - std::min(capacity, shares));
+        bell_.ring();
+    }
+
+    [[nodiscard]] std::size_t allowance(const Producer& producer) const noexcept {
+        const std::size_t borrowed = producer.borrowed_.load(std::memory_order_relaxed);
+        return std::min(guaranteed_.load(std::memory_order_relaxed) + borrowed,
+                        capacity_.load(std::memory_order_relaxed));
+    }
+
+    /// Lends the producer room for up to `wanted` more items. False when there is none to lend.
+    [[nodiscard]] bool borrow(Producer& producer, std::size_t wanted) noexcept {
+        const std::size_t lendable = lendable_.load(std::memory_order_relaxed);
+        std::size_t lent = lent_.load(std::memory_order_relaxed);
+        for (;;) {
+            if (lent >= lendable) {
+                return false;
+            }
+            const std::size_t count = std::min(wanted, lendable - lent);
+            if (lent_.compare_exchange_weak(lent, lent + count, std::memory_order_relaxed)) {
+                producer.borrowed_.fetch_add(count, std::memory_order_relaxed);
+                return true;
+            }
+        }
+    }
+
+    /// Each item that leaves a producer that has borrowed gives back one. Before the producer can use its room, so that
+    /// what several producers may have inside is never more than the capacity.
+    void give_back(Producer& producer, std::size_t taken) noexcept {
+        const std::size_t borrowed = producer.borrowed_.load(std::memory_order_relaxed);
+        if (borrowed > 0) [[unlikely]] {
+            const std::size_t count = std::min(taken, borrowed);
+            producer.borrowed_.fetch_sub(count, std::memory_order_relaxed);
+            lent_.fetch_sub(count, std::memory_order_relaxed);
+        }
+    }
+
+    std::size_t take(Producer& producer, std::span<T> out) noexcept {
+        return producer.lane_.take(out, [&](std::size_t taken) { give_back(producer, taken); });
+    }
+
+    /// Begins with the producer after the last one that was served, so that none waits for more than one portion of
+    /// each of the others.
+    [[gnu::noinline]] std::size_t take_in_turn(std::span<T> out) noexcept {
+        const Producer* const served_last = turn_;
+        std::size_t taken = 0;
+        do {
+            Producer* const next = turn_->next_.load(std::memory_order_acquire);
+            turn_ = next != nullptr ? next : &first_;
+            if (!turn_->lane_.is_empty()) {
+                taken += take(*turn_, out.subspan(taken));
+            }
+        } while (turn_ != served_last && taken < out.size());
+        return taken;
+    }
+
+    /// Not for each item: waking costs more than the room of a few is worth. The consumer has enough to continue with.
+    [[gnu::noinline]] void announce_room(std::size_t taken, bool is_empty) noexcept {
+        taken_unannounced_ += taken;
+        if (is_empty || taken_unannounced_ >= capacity_.load(std::memory_order_relaxed) / room_share) {
+            taken_unannounced_ = 0;
             bell_.ring();
         }
     }
 
-    /// Out of line, so that what pushes single items stays small around the quick way.
-    template <class Lane, class OnLoss, class OnWait>
-    [[gnu::noinline]] void push_into(Lane& lane, std::span<const T> items, OnLoss& on_loss, OnWait& on_wait) {
-        ShortWait wait;
-        while (!items.empty()) {
-            if (closed_.load(std::memory_order_acquire)) {
-                return lose(items, QueueLoss::closed, on_loss);
-            }
-            const Entered entered = lane.put(items, capacity_.load(std::memory_order_relaxed));
-            items = items.subspan(entered.count);
-            if (entered.no_memory) {
-                bell_.ring();  // others may have taken for full what was only meant to be filled
-                return lose(items, QueueLoss::refused, on_loss);
-            }
-            if (entered.count > 0) {
-                continue;
-            }
-            switch (policy_.load(std::memory_order_relaxed)) {
-                case OverflowPolicy::drop_newest: return lose(items, QueueLoss::refused, on_loss);
-                case OverflowPolicy::drop_oldest:
-                    items = items.subspan(replace_oldest(lane, items, on_loss, wait));
-                    break;
-                case OverflowPolicy::block:
-                    on_wait();
-                    bell_.wait_unless([&] { return !must_wait(lane); });
-                    break;
-            }
-        }
-    }
-
     /// Returns how many items have found their end, in the queue or among the losses.
-    template <class Lane, class OnLoss>
-    std::size_t replace_oldest(Lane& lane, std::span<const T> items, OnLoss& on_loss, ShortWait& wait) {
+    template <class OnLoss>
+    std::size_t replace_oldest(Producer& producer, std::span<const T> items, OnLoss& on_loss, ShortWait& wait) {
         std::array<T, evict_items_max> oldest;
-        const std::size_t capacity = capacity_.load(std::memory_order_relaxed);
+        const std::size_t room = allowance(producer);
         const std::size_t wanted = std::min(items.size(), oldest.size());
-        const std::size_t evicted = lane.take_oldest(std::span<T>(oldest).first(wanted), capacity);
+        const std::size_t evicted = producer.lane_.take_oldest(std::span<T>(oldest).first(wanted), room);
         if (evicted > 0) {
-            const Entered entered = lane.fill(items.first(evicted), capacity);
-            if (entered.no_memory) {
-                bell_.ring();
-            }
+            const Entered entered = producer.lane_.fill(items.first(evicted), room);
             lose(std::span<const T>(oldest).first(evicted), QueueLoss::evicted, on_loss);
             lose(items.first(evicted).subspan(entered.count), QueueLoss::refused, on_loss);
         } else {
-            wait.once();  // there is room again, or will be when another thread has ended its turn
+            wait.once();  // the consumer has made room, or is just taking
         }
         return evicted;
     }
@@ -204,19 +329,27 @@ class BoundedQueue {
         }
     }
 
-    template <class Lane>
-    [[nodiscard]] bool must_wait(const Lane& lane) const noexcept {
-        return lane.is_full(capacity_.load()) && !closed_.load() && policy_.load() == OverflowPolicy::block;
+    [[nodiscard]] bool must_wait(const Producer& producer) const noexcept {
+        return producer.lane_.is_full(allowance(producer)) && lent_.load() >= lendable_.load() && !closed_.load() &&
+               policy_.load() == OverflowPolicy::block;
     }
 
     // Read by both sides all the time, and hardly ever written.
     alignas(64) std::atomic<std::size_t> capacity_;
+    std::atomic<std::size_t> guaranteed_;   // to each enrolled producer
+    std::atomic<std::size_t> lendable_{0};  // to all producers together
     std::atomic<OverflowPolicy> policy_;
     std::atomic<bool> closed_{false};
     RoomBell bell_;
     alignas(64) std::atomic<std::uint64_t> lost_{0};
-    std::size_t taken_untold_ = 0;  // by the consumer, while somebody waits
-    std::variant<std::monostate, SingleProducerLane<T>, SeveralProducersLane<T>> lane_;
+    std::atomic<std::size_t> lent_{0};
+    std::size_t taken_unannounced_ = 0;  // by the consumer, while a producer waits
+    Producer* turn_ = &first_;           // the one that the consumer served last
+    Producer first_;
+    std::mutex terms_mutex_;    // guards what follows, for writing, and what divide() changes
+    Producer* last_ = &first_;  // of the list
+    std::size_t sharers_ = 0;   // enrolled producers
+    std::atomic<std::size_t> count_{1};
 };
 
 }  // namespace telegate

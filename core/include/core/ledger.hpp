@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -55,16 +56,16 @@ struct FilteredCount {
 
 /// The one place that counts samples, twice: per device by counting batches, per channel by the numbers of the samples.
 ///
-/// The sampling thread writes one side, the pump the other. A reader looks at the pump's side first: whatever it had
-/// taken by then had been captured before, so that the other side, read later, holds it. What was captured in between
-/// counts as queued, and nothing is missing or counted twice. Of devices a reader gets all from one moment, of channels
-/// each from one.
+/// The sampling threads write one side, the pump the other. A reader reads the pump's side first: whatever it had taken
+/// by then had been captured before, so that the other side, read later, holds it. What was captured in between counts
+/// as queued, and nothing is missing or counted twice. A reader gets the devices of one sampling thread all from one
+/// moment, each other device and each channel from one.
 ///
-/// Threads: captured(), dropped_at_queue(), filtered() the sampling thread; progress(), taken(), dropped_at_pump() and
-///          each_newly_dropped() the pump's thread; all else any.
+/// Threads: captured(), dropped_at_queue(), filtered() the thread that samples the device; separate() one at a time;
+///          progress(), taken(), dropped_at_pump() and each_newly_dropped() the pump's thread; all else any.
 /// Limits:  a fixed number of devices; memory for the channels that there are, made when they are. captured(),
 ///          filtered() and taken() are told of at most batch_samples_max samples at once.
-/// Failure: the constructor may throw std::bad_alloc; nothing else fails.
+/// Failure: the constructor and separate() may throw std::bad_alloc; nothing else fails.
 class Ledger {
   public:
     static constexpr std::size_t batch_samples_max = 256;
@@ -72,6 +73,9 @@ class Ledger {
     Ledger(std::size_t devices, ChannelTable& channels);
     Ledger(const Ledger&) = delete;
     Ledger& operator=(const Ledger&) = delete;
+
+    /// Prepares for a thread of its own to sample the device, next to the one that samples all others. Idempotent.
+    void separate(DeviceId device);
 
     /// These samples of `device` have been captured and are about to be offered to the queue.
     void captured(DeviceId device, std::span<const TelemetrySample> samples) noexcept;
@@ -88,7 +92,7 @@ class Ledger {
     /// A sample that was taken from the queue but can no longer be published. Counts as taken.
     void dropped_at_pump(const TelemetrySample& sample, DropReason reason) noexcept;
 
-    /// Books of every device, all from one moment.
+    /// Books of every device.
     [[nodiscard]] std::vector<Books> cut() const { return cut(devices_); }
     /// Of the first ones only, where not all ids have been given out.
     [[nodiscard]] std::vector<Books> cut(std::size_t devices) const;
@@ -132,6 +136,12 @@ class Ledger {
     using Blocks = ChannelBlocks<Block>;
     static constexpr std::size_t blocks_max = ChannelTable::channels_max / Block::channels;
 
+    /// Where the thread that samples the device counts it, and its first cell there.
+    struct Page {
+        CounterPage& counters;
+        std::size_t base;
+    };
+    [[nodiscard]] Page page_of(DeviceId device) noexcept;
     [[nodiscard]] std::vector<Books> sums_of_channels(std::size_t devices) const;
     [[nodiscard]] LostUpTo lost_up_to(ChannelId channel) const noexcept;
 
@@ -153,7 +163,9 @@ class Ledger {
 
     const std::size_t devices_;
     const ChannelTable& channels_;
-    CounterPage producer_;
+    CounterPage producer_;                                   // of devices that share a thread
+    std::unique_ptr<std::atomic<CounterPage*>[]> separate_;  // by device; null: in the page of all
+    std::vector<std::unique_ptr<CounterPage>> pages_;        // what separate_ points to
     CounterPage consumer_;
     Blocks blocks_;
     std::array<std::atomic<bool>, blocks_max> marked_{};  // blocks with drops that the pump has not looked at

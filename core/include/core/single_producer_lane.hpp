@@ -36,17 +36,18 @@ struct Entered {
     }
 }
 
-/// What carries the items of a BoundedQueue with one producer: a chain of blocks that go round. The producer writes at
-/// the tail, the taker reads at the head, and each publishes how many items it has ever written or taken. Each looks
-/// at the other's number only when the one it remembers does not do. So an item costs no atomic read-modify-write and
-/// no fence, and a block costs one.
+/// What carries the items of one producer of a BoundedQueue: a chain of blocks that go round. The producer writes at
+/// the tail, the taker reads at the head, and each publishes how many items it has ever written or taken. Each reads
+/// the other's number only when the one it remembers does not suffice. So an item costs no atomic read-modify-write,
+/// and a portion costs one fence.
 ///
 /// Memory follows what is inside, since an emptied block goes back to the producer and is written again while it is in
 /// the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
 ///
-/// Threads: put(), fill(), take_oldest(), is_full() one producer; take() one consumer; the rest any.
+/// Threads: put(), fill(), take_oldest(), is_full(), entered() one producer; take(), is_empty() one consumer; the rest
+///          any.
 /// Limits:  put() never makes it more than `capacity`. Blocks for that, and two more.
-/// Failure: the constructor throws std::bad_alloc; put() and fill() tell of it.
+/// Failure: the constructor throws std::bad_alloc; put() and fill() report it.
 template <class T>
 class SingleProducerLane {
   public:
@@ -54,8 +55,11 @@ class SingleProducerLane {
     static constexpr std::size_t block_items =
         std::clamp(std::bit_floor(16 * 1024 / sizeof(T)), std::size_t{16}, std::size_t{256});
 
-    explicit SingleProducerLane(std::size_t capacity) : SingleProducerLane(std::make_unique_for_overwrite<Block>()) {
-        while (blocks_ < std::min(blocks_max(capacity), blocks_prepared)) {
+    /// Allocates `blocks` at once, if the capacity needs as many; a lane that is read in time allocates no more than
+    /// two.
+    SingleProducerLane(std::size_t capacity, std::size_t blocks)
+        : SingleProducerLane(std::make_unique_for_overwrite<Block>()) {
+        while (blocks_ < std::min(blocks_max(capacity), blocks)) {
             Block* const block = std::make_unique_for_overwrite<Block>().release();
             block->next = std::exchange(spares_, block);
             ++blocks_;
@@ -124,25 +128,34 @@ class SingleProducerLane {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         evicted_at_ = tail;
         const bool has_room = tail - head_.load(std::memory_order_relaxed) < capacity;
-        return has_room ? 0 : take_from_head(out, tail);
+        return has_room ? 0 : take_from_head(out, tail, [](std::size_t) {});
     }
 
-    std::size_t take(std::span<T> out) noexcept {
+    /// Moves up to out.size() items to `out`. `before_room(taken)` is called before the producer can use their room.
+    template <class BeforeRoom>
+    std::size_t take(std::span<T> out, const BeforeRoom& before_room) noexcept {
         const TakerGuard::Consumer consumer(guard_);
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         // Negative after the producer has taken what we did not know of.
         const auto known = static_cast<std::int64_t>(tail_seen_ - head);
         if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the quick way of take_from_head()
             out.front() = head_block_->items[head % block_items];
+            before_room(std::size_t{1});
             head_.store(head + 1, std::memory_order_release);
             return 1;
         }
         if (known < static_cast<std::int64_t>(out.size())) {
             tail_seen_ = tail_.load(std::memory_order_acquire);
         }
-        return take_from_head(out, tail_seen_);
+        return take_from_head(out, tail_seen_, before_room);
     }
 
+    [[nodiscard]] std::uint64_t entered() const noexcept { return tail_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t left() const noexcept { return head_.load(std::memory_order_acquire); }
+    /// False while an evictor replaces what is inside.
+    [[nodiscard]] bool is_empty() const noexcept {
+        return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_acquire);
+    }
     [[nodiscard]] std::size_t size() const noexcept { return exact_size(head_, tail_); }
     /// Exact for the producer.
     [[nodiscard]] bool is_full(std::size_t capacity) const noexcept {
@@ -165,8 +178,6 @@ class SingleProducerLane {
         Block* next;  // in the chain, or among the spare ones
     };
 
-    /// So that a lane that is read in time allocates in its constructor only.
-    static constexpr std::size_t blocks_prepared = 4;
     /// The consumer takes without asking for a turn again after so many items for which nothing was evicted.
     static constexpr std::uint64_t quiet_items = 16 * block_items;
 
@@ -199,8 +210,10 @@ class SingleProducerLane {
         return true;
     }
 
-    /// By who is the only one to take just now. `tail` is not behind the head.
-    [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail) noexcept {
+    /// For the only thread that takes just now. `tail` is not before the head.
+    template <class BeforeRoom>
+    [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail,
+                                                 const BeforeRoom& before_room) noexcept {
         std::uint64_t head = head_.load(std::memory_order_relaxed);
         const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), tail - head));
         for (std::size_t left = taken; left > 0;) {
@@ -214,6 +227,7 @@ class SingleProducerLane {
             left -= count;
         }
         if (taken > 0) {
+            before_room(taken);
             head_.store(head, std::memory_order_release);
         }
         return taken;

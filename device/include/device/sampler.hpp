@@ -22,8 +22,6 @@
 
 namespace telegate {
 
-class ProducerTurn;
-
 /// How one device is sampled.
 struct DeviceOptions {
     /// A thread needs a few microseconds to wake up and to read; below this it would never rest.
@@ -102,8 +100,10 @@ struct CommandResult {
 /// Threads: step(MonoTime), apply() and command() of a device that it steps tg-sample; step_own(), install_own(),
 ///          remove_own() and command() of a device with a thread of its own that thread; add() before they start;
 ///          prepare(), announce() one at a time; all else any. See SamplingThreads.
-/// Limits:  one read per device and step; the queue bounds what is held; names as far as the ledger has room. A device
-///          that can wait for room in the queue waits a second at most.
+/// Limits:  one read per device and step; the queue bounds what is held: tg-sample and each other thread have a share
+/// of
+///          it. Names as far as the ledger has room. A device that can wait for room in the queue waits a second at
+///          most.
 /// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
 ///          prepare() throws std::length_error when there have been too many names, and std::invalid_argument when a
 ///          channel that processing makes has the name of one that the driver has.
@@ -174,7 +174,7 @@ class Sampler {
     [[nodiscard]] bool is_own(DeviceId device) const noexcept;
     /// The state alone, which costs next to nothing. Threads: any.
     [[nodiscard]] DeviceState state(DeviceId device) const noexcept;
-    /// Whether it waits for room in a queue with policy block. Threads: any.
+    /// Whether tg-sample waits for room in a queue with policy block. Threads: any.
     [[nodiscard]] bool waits_for_room() const noexcept { return waits_for_room_.load(std::memory_order_relaxed); }
 
   private:
@@ -192,7 +192,7 @@ class Sampler {
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
     void push(const Device& device, std::span<const TelemetrySample> samples);
     void await_room(const Device& device, std::size_t samples, MonoTime until);
-    void tell_consumer(MonoTime now);
+    void notify_consumer(MonoTime now);
     void enter_filtered(Device& device, const FilteredSamples& filtered);
 
     const Clock& clock_;
@@ -206,8 +206,7 @@ class Sampler {
     std::vector<Device*> devices_;       // those that step(MonoTime) reads; tg-sample's
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waits_for_room_{false};
-    const std::unique_ptr<ProducerTurn> turn_;  // for the ledger, the queue and what follows
-    MonoTime told_at_{};
+    std::atomic<MonoTime> notified_at_{MonoTime()};
 };
 
 }  // namespace telegate

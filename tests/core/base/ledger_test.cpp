@@ -134,6 +134,22 @@ TEST_CASE("books of several devices add up", "[core][ledger]") {
     CHECK(all.balanced());
 }
 
+TEST_CASE("a device that gets a thread of its own keeps its counts", "[core][ledger]") {
+    Fixture f;
+    f.capture(f.temp, 2);
+    f.ledger.separate(boiler);
+    f.capture(f.temp, 3);
+    f.ledger.separate(boiler);
+    f.hold_back(f.temp, 1);
+    f.ledger.dropped_at_queue(Fixture::sample(f.temp, 1), DropReason::queue_overflow);
+    f.capture(f.speed, 1);
+    CHECK(f.books(boiler).sampled == 6);
+    CHECK(f.books(boiler).queued == 4);
+    CHECK(f.books(boiler).balanced());
+    CHECK(f.books(pump).sampled == 1);
+    CHECK(f.ledger.channels_agree(2));
+}
+
 TEST_CASE("a channel remembers how many samples it lost, and the first and the last of them", "[core][ledger]") {
     Fixture f;
     for (const std::uint64_t seq : {7U, 8U, 12U}) {
@@ -171,7 +187,7 @@ namespace {
 void produce(Fixture& f, BoundedQueue<TelemetrySample>& queue, std::uint64_t samples) {
     for (std::uint64_t seq = 1; seq <= samples; ++seq) {
         f.ledger.captured(boiler, std::array{Fixture::sample(f.temp, seq)});
-        queue.push(Fixture::sample(f.temp, seq), [&f](const TelemetrySample& lost, QueueLoss) {
+        queue.push(queue.first(), Fixture::sample(f.temp, seq), [&f](const TelemetrySample& lost, QueueLoss) {
             f.ledger.dropped_at_queue(lost, DropReason::queue_overflow);
         });
     }
@@ -204,9 +220,8 @@ void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic
 TEST_CASE("the books balance at every cut while both sides go on", "[core][ledger][thread]") {
     constexpr std::uint64_t samples = 300'000;
     const OverflowPolicy policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
-    const Producers producers = GENERATE(Producers::one, Producers::several);
     Fixture f;
-    BoundedQueue<TelemetrySample> queue(2, policy, producers);
+    BoundedQueue<TelemetrySample> queue(2, policy);
     std::atomic<bool> produced{false};
     std::thread producer([&] {
         produce(f, queue, samples);

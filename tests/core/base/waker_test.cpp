@@ -67,9 +67,11 @@ TEST_CASE("no item stays behind when producers wake the consumer once per item",
     Waker waker;
     std::vector<std::thread> producers;
     for (int producer = 0; producer < 3; ++producer) {
+        auto& way_in = queue.add_producer();
+        queue.enroll(way_in);
         producers.emplace_back([&] {
             for (int item = 0; item < items_each; ++item) {
-                queue.push(item, [](int, QueueLoss) {});
+                queue.push(way_in, item, [](int, QueueLoss) {});
                 waker.wake();
             }
         });

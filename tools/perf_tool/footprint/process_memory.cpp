@@ -34,10 +34,10 @@ QueueMemory measure_queue(std::size_t samples) {
         return static_cast<double>(memory_of(0).anonymous_kib);
     };
     const double before = anonymous_kib();
-    BoundedQueue<TelemetrySample> queue(samples, OverflowPolicy::drop_oldest, Producers::one);
+    BoundedQueue<TelemetrySample> queue(samples, OverflowPolicy::drop_oldest);
     const double empty = anonymous_kib();
     for (std::size_t sample = 0; sample < samples; ++sample) {
-        queue.push(TelemetrySample{}, [](const TelemetrySample&, QueueLoss) {});
+        queue.push(queue.first(), TelemetrySample{}, [](const TelemetrySample&, QueueLoss) {});
     }
     const double full = anonymous_kib();
     return {(empty - before) * kib, (full - before) * kib / static_cast<double>(samples)};

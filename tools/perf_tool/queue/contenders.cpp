@@ -8,11 +8,6 @@ namespace telegate::perf {
 
 namespace {
 
-template <class Sample, OverflowPolicy policy>
-using One = BoundedEngine<Sample, policy, Producers::one>;
-template <class Sample, OverflowPolicy policy>
-using Several = BoundedEngine<Sample, policy, Producers::several>;
-
 template <class Sample>
 void add_others(std::vector<Contender>& list, std::size_t producers) {
     list.push_back(watched_single<MutexEngine<Sample>, Sample>("mutex_queue"));
@@ -28,26 +23,12 @@ void add_others(std::vector<Contender>& list, std::size_t producers) {
     list.push_back(bulk<MoodycamelTokenEngine<Sample>, Sample>("moodycamel bulk"));
 }
 
-template <class Sample>
-void add_bounded(std::vector<Contender>& list, std::size_t producers) {
-    using enum OverflowPolicy;
-    if (producers == 1) {
-        list.push_back(watched_single<One<Sample, block>, Sample>("Bounded single block"));
-        list.push_back(single<One<Sample, drop_newest>, Sample>("Bounded single drop_newest"));
-        list.push_back(single<One<Sample, drop_oldest>, Sample>("Bounded single drop_oldest"));
-        list.push_back(bulk<One<Sample, block>, Sample>("Bounded bulk block"));
-        list.push_back(bulk<One<Sample, drop_newest>, Sample>("Bounded bulk drop_newest"));
-        list.push_back(bulk<One<Sample, drop_oldest>, Sample>("Bounded bulk drop_oldest"));
-        list.push_back(watched_single<Several<Sample, block>, Sample>("Bounded several single"));
-        list.push_back(bulk<Several<Sample, block>, Sample>("Bounded several bulk"));
-        return;
-    }
-    list.push_back(single<Several<Sample, block>, Sample>("Bounded single block"));
-    list.push_back(single<Several<Sample, drop_newest>, Sample>("Bounded single drop_newest"));
-    list.push_back(single<Several<Sample, drop_oldest>, Sample>("Bounded single drop_oldest"));
-    list.push_back(bulk<Several<Sample, block>, Sample>("Bounded bulk block"));
-    list.push_back(bulk<Several<Sample, drop_newest>, Sample>("Bounded bulk drop_newest"));
-    list.push_back(bulk<Several<Sample, drop_oldest>, Sample>("Bounded bulk drop_oldest"));
+template <class Sample, OverflowPolicy policy>
+void add_bounded(std::vector<Contender>& list, const char* single_name, const char* bulk_name) {
+    using Engine = BoundedEngine<Sample, policy>;
+    list.push_back(policy == OverflowPolicy::block ? watched_single<Engine, Sample>(single_name)
+                                                   : single<Engine, Sample>(single_name));
+    list.push_back(bulk<Engine, Sample>(bulk_name));
 }
 
 }  // namespace
@@ -57,7 +38,10 @@ std::vector<Contender> contenders(std::size_t producers) {
     std::vector<Contender> list;
     add_others<Sample>(list, producers);
     if constexpr (std::is_trivially_copyable_v<Sample>) {
-        add_bounded<Sample>(list, producers);
+        using enum OverflowPolicy;
+        add_bounded<Sample, block>(list, "Bounded single block", "Bounded bulk block");
+        add_bounded<Sample, drop_newest>(list, "Bounded single drop_newest", "Bounded bulk drop_newest");
+        add_bounded<Sample, drop_oldest>(list, "Bounded single drop_oldest", "Bounded bulk drop_oldest");
     }
     return list;
 }

@@ -7,6 +7,7 @@
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -123,22 +124,28 @@ class MoodycamelTokenEngine {
     moodycamel::ConsumerToken token_;
 };
 
-template <class Sample, OverflowPolicy policy, Producers producers>
+template <class Sample, OverflowPolicy policy>
 class BoundedEngine {
   public:
-    explicit BoundedEngine(std::size_t capacity) : queue_(capacity, policy, producers) {}
+    explicit BoundedEngine(std::size_t capacity) : queue_(capacity, policy) {}
 
     struct Producer {
-        BoundedEngine& engine;
-        void push(const Sample& sample) { engine.queue_.push(sample, no_note); }
-        void push(std::span<const Sample> samples) { engine.queue_.push(samples, no_note); }
+        explicit Producer(BoundedEngine& owner)
+            : queue(owner.queue_), way_in(owner.has_first_.exchange(true) ? queue.add_producer() : queue.first()) {
+            queue.enroll(way_in);
+        }
+        void push(const Sample& sample) { queue.push(way_in, sample, no_note); }
+        void push(std::span<const Sample> samples) { queue.push(way_in, samples, no_note); }
         static void no_note(const Sample&, QueueLoss) noexcept {}
+        BoundedQueue<Sample>& queue;
+        typename BoundedQueue<Sample>::Producer& way_in;
     };
     std::size_t pop(std::span<Sample> out) noexcept { return queue_.pop(out); }
     [[nodiscard]] std::uint64_t lost() const noexcept { return queue_.lost(); }
 
   private:
     BoundedQueue<Sample> queue_;
+    std::atomic<bool> has_first_{false};
 };
 
 }  // namespace telegate::perf

@@ -80,7 +80,7 @@ struct SamplerLine {
     RememberingClock clock;
     ChannelTable channels;
     Ledger ledger{1, channels};
-    BoundedQueue<TelemetrySample> queue{queue_capacity, OverflowPolicy::drop_oldest, Producers::one};
+    BoundedQueue<TelemetrySample> queue{queue_capacity, OverflowPolicy::drop_oldest};
     Waker waker;
     Sampler sampler{clock, channels, queue, ledger, waker};
 };

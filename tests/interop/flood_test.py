@@ -1,0 +1,93 @@
+"""Three devices that flood the gateway, next to others at the shipped settings, which lose nothing. Run by ctest."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import socket
+import sys
+import tty
+
+from device_peers import OWN_ADDRESS, DeviceTest, main
+
+SHIPPED = pathlib.Path(os.environ["TELEGATE_SOURCE_DIR"], "config/gateway.ini").read_text()
+QUEUE_SIZE = re.search(r"^queue_size = .*$", SHIPPED, re.M).group()
+PORT = 8126
+SETTINGS = f"""[gateway]
+{QUEUE_SIZE}
+sampling_interval_ms = 10
+[device "host"]
+driver = host
+interval_ms = 1000
+[device "gateway"]
+driver = clock
+interval_ms = 1000
+[device "simulated"]
+driver = simulated
+[device "exec"]
+driver = exec
+mode = continuous
+command = /usr/bin/yes a=1 b=2
+[device "serial"]
+driver = serial
+port = {{folder}}/port
+[device "udp"]
+driver = udp
+listen = {OWN_ADDRESS}:{PORT}
+"""
+# Writes lines to its standard output without end, each in one call: to a line of a pty, or a datagram each.
+SHOUT = """import os, sys
+text = b"a=1 b=2\\n" if sys.argv[1] == "pty" else b"\\n".join(b"c%d:1|g" % i for i in range(50))
+while True:
+    try:
+        os.write(1, text)
+    except ConnectionError:
+        pass
+"""
+
+
+class Flood(DeviceTest):
+    def shout(self, kind, output):
+        self.run_process([sys.executable, "-c", SHOUT, kind], stdout=output)
+
+    def pty_in(self, folder):
+        master, slave = pty.openpty()
+        tty.setraw(slave)
+        os.symlink(os.ttyname(slave), os.path.join(folder, "port"))
+        for descriptor in (master, slave):
+            self.addCleanup(os.close, descriptor)
+        return master
+
+    def test_devices_that_flood_make_no_other_lose_samples(self):
+        folder = self.scratch()
+        master = self.pty_in(folder)
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(sender.close)
+        sender.connect((OWN_ADDRESS, PORT))
+        gateway = self.start(SETTINGS, folder)
+        subscriber = self.run_process([sys.executable, "-c", "import sys, zmq\n"
+                                       "socket = zmq.Context().socket(zmq.SUB)\n"
+                                       "socket.subscribe(b'')\n"
+                                       "socket.connect(sys.argv[1])\n"
+                                       "while True: socket.recv_multipart()\n", gateway.endpoints[0]])
+        self.eventually(lambda: gateway.status()["transport"]["subscriptions"] > 0, "a subscription")
+        self.shout("pty", master)
+        self.shout("udp", sender)
+
+        def ledger(name):
+            devices = json.loads(gateway.ask("/devices"))["devices"]
+            return next(device["books"] for device in devices if device["name"] == name)
+        calm_before = ledger("simulated")["sampled"]
+        for name in ("exec", "serial", "udp"):
+            self.eventually(lambda name=name: ledger(name)["sampled"] > 5000, "a flood of " + name, gateway.status)
+        self.eventually(lambda: ledger("simulated")["sampled"] > calm_before + 1000, "calm devices between the floods")
+        self.assertIsNone(subscriber.poll())
+        self.eventually(lambda: ledger("exec")["dropped"]["queue_overflow"] > 0, "an overflow")
+        for name in ("host", "gateway", "simulated"):
+            self.assertEqual(0, sum(ledger(name)["dropped"].values()), name)
+        self.assertEqual(True, gateway.status()["books"]["balanced"])
+
+
+if __name__ == "__main__":
+    main()
