@@ -31,7 +31,7 @@ constexpr std::array rows{
     SettingRow{.section = "gateway", .key = "queue_size",
                .rule = WholeRule{.min = 1, .max = 1'048'576, .zero_is_default = true}, .unit = "samples",
                .applies = Applies::live,
-               .meaning = "Samples that the queue holds at most; 0 means the default size, not a queue without bound.",
+               .meaning = "Samples that the queue holds at most, shared by the sampling threads; 0 means the default size.",
                .slot = slot<&S::queue_size>},
     SettingRow{.section = "gateway", .key = "log_level", .rule = ChoiceRule{log_levels}, .applies = Applies::live,
                .meaning = "The least severe log lines that are written.", .slot = slot<&S::log_level>},
@@ -77,8 +77,8 @@ constexpr std::array rows{
 
     SettingRow{.section = "queue", .key = "policy", .rule = ChoiceRule{queue_policies},
                .applies = Applies::live,
-               .meaning = "What a full queue does with a new sample: the oldest gives way, the new one is refused, or "
-                          "sampling waits for room.",
+               .meaning = "What a sampling thread does with a new sample when its share of the queue is full: the oldest one "
+                          "of the thread gives way, the new one is refused, or the thread waits for room.",
                .slot = slot<&S::queue_policy>},
 
     SettingRow{.section = "log", .key = "format", .rule = ChoiceRule{log_formats},

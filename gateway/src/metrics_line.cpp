@@ -109,7 +109,7 @@ constexpr std::array line_rows{
               [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_depth}); }},
     MetricRow{{"telegate_queue_capacity", MetricType::gauge, "", "Samples that the queue holds at most."}, "",
               [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_capacity}); }},
-    MetricRow{{"telegate_queue_high_water", MetricType::gauge, "", "The most samples that the queue has held."}, "",
+    MetricRow{{"telegate_queue_high_water", MetricType::gauge, "", "The most samples that the queue has held; with several sampling threads the sum of their highest."}, "",
               [](Source s, Text t) { t.add({}, std::uint64_t{s.snapshot.queue_high_water}); }},
     MetricRow{{"telegate_device_state", MetricType::gauge, "", "1 for the state that the device is in, 0 for the others."},
               "device, state", add_states},
