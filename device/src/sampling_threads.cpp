@@ -79,8 +79,8 @@ struct SamplingThreads::State {
     const ThreadSchedule wanted;
     SteppingThread shared;
 
+    std::mutex turn;           // held by start(), stop() and run_change()
     mutable std::mutex mutex;  // guards what follows
-    bool running = false;
     OwnThreads own;
     std::vector<std::pair<DeviceId, std::shared_ptr<OwnThread>>> leaving;  // told to end
 
@@ -202,10 +202,10 @@ SamplingThreads::~SamplingThreads() {
 
 void SamplingThreads::start() {
     State& state = *state_;
+    const std::lock_guard turn(state.turn);
     state.sampler.interrupt(false);
     const std::lock_guard lock(state.mutex);
     state.shared.start(state.wanted);
-    state.running = true;
     for (const DeviceId device : state.sampler.devices()) {
         if (state.sampler.is_own(device)) {
             state.own[device] = state.make_thread(device, state.sampler.cancel_of(device));
@@ -216,9 +216,9 @@ void SamplingThreads::start() {
 
 void SamplingThreads::stop() {
     State& state = *state_;
+    state.sampler.interrupt(true);  // first, so that a change in progress does not wait for a long step of tg-sample
+    const std::lock_guard turn(state.turn);
     const std::lock_guard lock(state.mutex);
-    state.running = false;
-    state.sampler.interrupt(true);
     state.shared.stop();
     for (const auto& [device, thread] : state.own) {
         state.leaving.emplace_back(device, thread);
@@ -249,6 +249,7 @@ std::optional<CommandResult> SamplingThreads::run_command(DeviceId device, Devic
 bool SamplingThreads::run_change(const std::shared_ptr<Sampler::Prepared>& prepared,
                                  std::chrono::milliseconds timeout) {
     State& state = *state_;
+    const std::lock_guard turn(state.turn);  // a stop in the middle of a change would leave devices without a thread
     const std::vector<Sampler::OwnChange> changes = Sampler::own_changes(*prepared);
     OwnThreads made = state.make_threads(changes);
     if (!state.shared.run_call([&](MonoTime) { state.sampler.apply(*prepared); }, timeout)) {
@@ -256,10 +257,6 @@ bool SamplingThreads::run_change(const std::shared_ptr<Sampler::Prepared>& prepa
         return false;
     }
     const std::lock_guard lock(state.mutex);
-    if (!state.running) {
-        State::refuse(made);
-        return false;
-    }
     for (const Sampler::OwnChange& change : changes) {
         state.do_own(prepared, change, made);
     }

@@ -16,7 +16,8 @@ namespace telegate {
 /// A device with a thread of its own that is changed gets a new thread, which waits until the one before has ended; so
 /// a device that hangs holds up nobody but its successor.
 ///
-/// Threads: start(), stop() one at a time; schedule() any after start(); all else any.
+/// Threads: start(), stop() one at a time; schedule() any after start(); all else any. start(), stop() and run_change()
+///          wait for each other: a stop begins when a change is complete or has timed out, and the other way around.
 /// Limits:  at most commands_max commands wait for each thread; one more is answered like a timeout. As many threads as
 ///          there are devices with one, and those that have not ended yet.
 /// Failure: run_command() answers nullopt, and run_change() false, when the thread is not running or does not answer
