@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""LaneLink (core/src/shards/lane_link.hpp): neither side sleeps while the other has published something for it."""
+
+import unittest
+
+from explorer import (ACQ_REL, ACQUIRE, RELAXED, RELEASE, SEQ_CST, Model, ModelTest, exchange, load, rmw, store, touch)
+
+WAKER, SOCKET = 1, 2  # events of the shard's reactor
+NOTHING_WAITS = 99  # LaneProgress::nothing_waits
+
+
+def add_event(event):
+    return rmw("events", lambda events: events | event, ACQ_REL)
+
+
+def take_events():
+    return exchange("events", 0, ACQ_REL, until=bool)
+
+
+def wake_shard():  # LaneLink::wake_shard()
+    if (yield load("shard_waits")) and (yield exchange("shard_waits", False)):
+        yield add_event(WAKER)
+
+
+def wake_publisher():  # Shards::calls_of() posts a call
+    return store("posted", True, RELEASE)
+
+
+def wait_for_post():
+    return exchange("posted", False, ACQUIRE, until=bool)
+
+
+def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks=True, publisher_rechecks=True,
+            publishes_first=True):
+    """Lane::flush() (core/src/shards/lane.cpp), called for each record, and Shard::on_wake() and finish_turn()
+    (core/src/shards/shard.cpp). The link holds two records."""
+    def can_put(put):
+        return put - (yield load("applied")) < 2
+
+    def publisher():
+        put = 0
+        while put < count:
+            if not (yield from can_put(put)):
+                yield store("awaits_progress", True)  # LaneLink::await_progress()
+                if not publisher_rechecks or not (yield from can_put(put)):
+                    yield wait_for_post()
+                    continue
+            yield touch(f"record {put % 2}")
+            put += 1
+            if publishes_first:  # LaneLink::publish()
+                yield store("published", put, publish_order)
+            yield from wake_shard()
+            if not publishes_first:
+                yield store("published", put, publish_order)
+
+    def report(taken, applied):  # LaneLink::report()
+        yield store("applied", taken, report_order)
+        if taken != applied and (yield load("awaits_progress")) and (yield exchange("awaits_progress", False)):
+            yield wake_publisher()
+
+    def shard():
+        taken = applied = 0
+        again = False
+        while True:
+            if not again:
+                yield take_events()
+            while taken != (yield load("published", ACQUIRE)):  # LaneLink::front()
+                yield touch(f"record {taken % 2}")
+                taken += 1
+            yield store("shard_waits", True)  # LaneLink::await_record()
+            again = shard_rechecks and (yield load("published")) != taken
+            if again:
+                yield store("shard_waits", False)
+            if taken != applied:
+                yield from report(taken, applied)
+                applied = taken
+
+    return Model({"published": 0, "applied": 0, "shard_waits": True, "awaits_progress": False, "record 0": None,
+                  "record 1": None, "events": 0, "posted": False},
+                 [publisher, shard], servants=("shard",), at_end=lambda newest: newest["applied"] == count)
+
+
+def room(wakes_shard=True, await_order=SEQ_CST, shard_waits_order=SEQ_CST, is_awaited_order=SEQ_CST):
+    """Lane::await_room() of a publisher with the policy `block`. A session of the shard has to write to its socket
+    first. The shard begins at the end of a turn."""
+    def publisher():
+        yield exchange("awaited", 1, await_order)  # LaneLink::await_room()
+        if wakes_shard:
+            yield from wake_shard()
+        yield wait_for_post()
+        assert (yield load("oldest")) >= 1, "the publisher was woken without room"
+
+    def peer():
+        yield add_event(SOCKET)  # the socket is writable
+
+    def shard():
+        oldest, events = 0, WAKER
+        while True:
+            if events & SOCKET:
+                oldest = NOTHING_WAITS
+            if events & WAKER:
+                yield store("shard_waits", True, shard_waits_order)  # LaneLink::await_record()
+            if (yield load("awaited", is_awaited_order)):  # Shard::finish_turn()
+                yield store("oldest", oldest)  # LaneLink::report()
+                awaited = yield load("awaited")
+                if awaited and oldest >= awaited and (yield exchange("awaited", 0)):
+                    yield wake_publisher()
+            events = yield take_events()
+
+    return Model({"awaited": 0, "oldest": 0, "shard_waits": False, "events": 0, "posted": False},
+                 [publisher, peer, shard], servants=("shard",))
+
+
+def loans(give_back_order=RELEASE, take_back_order=ACQUIRE):
+    """LaneLink::give_back() and take_back(): the publisher reuses a segment after the shard has read it."""
+    def shard():
+        yield touch("segment")
+        yield rmw("back", lambda back: back + 1, give_back_order)
+
+    def publisher():
+        yield load("back", RELAXED, until=bool)
+        yield exchange("back", 0, take_back_order)
+        yield touch("segment")
+
+    return Model({"back": 0, "segment": None}, [shard, publisher])
+
+
+class Records(ModelTest):
+    def test_every_record_is_applied(self):
+        self.check_holds(records())
+
+    def test_a_wake_up_is_lost_if_one_side_is_not_seq_cst(self):
+        self.check_breaks(records(publish_order=RELEASE), "at_end does not hold")
+        self.check_breaks(records(report_order=RELEASE), "publisher sleeps forever")
+
+    def test_a_side_that_does_not_recheck_after_setting_its_flag_sleeps_forever(self):
+        self.check_breaks(records(shard_rechecks=False), "at_end does not hold")
+        self.check_breaks(records(publisher_rechecks=False), "publisher sleeps forever")
+
+    def test_a_record_published_after_the_wake_up_is_left_behind(self):
+        self.check_breaks(records(publishes_first=False), "at_end does not hold")
+
+    def test_a_relaxed_report_lets_the_publisher_overwrite_a_record_in_use(self):
+        self.check_breaks(records(report_order=RELAXED), "races for record")
+
+
+class Room(ModelTest):
+    def test_a_publisher_that_waits_for_room_is_woken(self):
+        self.check_holds(room())
+
+    def test_the_publisher_sleeps_forever_unless_it_wakes_the_shard(self):
+        self.check_breaks(room(wakes_shard=False), "publisher sleeps forever")
+
+    def test_a_wake_up_is_lost_if_one_side_is_not_seq_cst(self):
+        self.check_breaks(room(await_order=ACQ_REL), "publisher sleeps forever")
+        self.check_breaks(room(shard_waits_order=RELEASE), "publisher sleeps forever")
+        self.check_breaks(room(is_awaited_order=ACQUIRE), "publisher sleeps forever")
+
+
+class Loans(ModelTest):
+    def test_a_segment_is_not_reused_while_the_shard_reads_it(self):
+        self.check_holds(loans())
+
+    def test_a_weaker_order_on_either_side_is_a_race(self):
+        self.check_breaks(loans(give_back_order=RELAXED), "races for segment")
+        self.check_breaks(loans(take_back_order=RELAXED), "races for segment")
+
+
+if __name__ == "__main__":
+    unittest.main()

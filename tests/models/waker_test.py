@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Waker (core/include/core/waker.hpp, core/src/waker.cpp): the woken thread never sleeps while work waits for it."""
+
+import unittest
+
+from explorer import ACQ_REL, ACQUIRE, RELAXED, RELEASE, Model, ModelTest, exchange, fence, load, rmw, store
+
+
+def write_descriptor():  # the kernel orders a write to an eventfd before the read that takes it
+    return rmw("descriptor", lambda count: count + 1, ACQ_REL)
+
+
+def read_descriptor():
+    return exchange("descriptor", 0, ACQ_REL)
+
+
+def wait_readable():
+    return load("descriptor", ACQUIRE, until=lambda count: count > 0)
+
+
+def wake():  # Waker::wake()
+    if not (yield exchange("pending", True)):
+        yield write_descriptor()
+
+
+def clear():  # Waker::clear()
+    yield read_descriptor()
+    yield exchange("pending", False)
+
+
+def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True, reads_descriptor_first=True):
+    """Producers that hand over `items` one by one, and the thread that takes them all."""
+    def producer(count):
+        def run():
+            for _ in range(count):
+                yield rmw("items", lambda items: items + 1, RELEASE)
+                if not loads_first or not (yield load("pending")):
+                    yield from wake()
+        run.__name__ = "producer"
+        return run
+
+    def woken():
+        taken = 0
+        while taken < sum(items):
+            yield wait_readable()
+            if not clears_first:
+                taken = yield load("items", ACQUIRE)
+            steps = [read_descriptor(), clear_by("pending", False)]  # clear()
+            for step in steps if reads_descriptor_first else reversed(steps):
+                yield step
+            if clears_first:
+                taken = yield load("items", ACQUIRE)
+
+    return Model({"items": 0, "pending": False, "descriptor": 0}, [*map(producer, items), woken])
+
+
+def patience(producer_fence=True, prompt_fence=True, prompt_first=True):
+    """Sampler::tell_consumer() (device/src/sampler.cpp) with a nearly empty queue; Pump::catch_up() and Pump::on_wake()
+    (gateway/src/pump.cpp) after the first subscription."""
+    def sampler():
+        for items in (1, 2, 3):
+            yield store("items", items, RELEASE)
+            if producer_fence:  # Waker::is_patient()
+                yield fence()
+            if not (yield load("patient", RELAXED)):
+                yield from wake()
+
+    def be_prompt():  # Waker::be_prompt()
+        yield store("patient", False, RELAXED)
+        if prompt_fence:
+            yield fence()
+
+    def pump():
+        if prompt_first:
+            yield from be_prompt()
+        taken = yield load("items", ACQUIRE)
+        if not prompt_first:
+            yield from be_prompt()
+        while taken < 3:
+            yield wait_readable()
+            yield from clear()
+            taken = yield load("items", ACQUIRE)
+
+    return Model({"items": 0, "pending": False, "descriptor": 0, "patient": True}, [sampler, pump])
+
+
+class Waker(ModelTest):
+    def test_no_wake_up_is_lost_and_a_pending_one_covers_all_work(self):
+        self.check_holds(waker())
+
+    def test_each_wake_up_of_one_producer_arrives(self):
+        self.check_holds(waker(items=(4,)))
+
+    def test_a_load_before_the_exchange_loses_a_wake_up(self):
+        self.check_breaks(waker(loads_first=True), "woken sleeps forever")
+
+    def test_a_store_instead_of_the_exchange_in_clear_loses_work(self):
+        self.check_breaks(waker(clear_by=store), "woken sleeps forever")
+
+    def test_a_thread_that_takes_its_work_before_clear_misses_work(self):
+        self.check_breaks(waker(clears_first=False), "woken sleeps forever")
+
+    def test_a_thread_that_reads_the_descriptor_last_leaves_a_wake_up_pending_that_never_arrives(self):
+        self.check_breaks(waker(reads_descriptor_first=False), "woken sleeps forever")
+
+
+class Patience(ModelTest):
+    def test_a_thread_that_becomes_prompt_sees_all_work_that_did_not_wake_it(self):
+        self.check_holds(patience())
+
+    def test_work_is_left_over_without_a_fence_on_either_side(self):
+        self.check_breaks(patience(producer_fence=False), "pump sleeps forever")
+        self.check_breaks(patience(prompt_fence=False), "pump sleeps forever")
+
+    def test_a_thread_that_takes_its_work_before_it_becomes_prompt_misses_work(self):
+        self.check_breaks(patience(prompt_first=False), "pump sleeps forever")
+
+
+if __name__ == "__main__":
+    unittest.main()
