@@ -24,7 +24,7 @@ def queue(pushes=(2,), closes=False, producer_fence=True, consumer_fence=True, r
             yield load("rung", until=lambda now: now != rung)
 
     def producer(count):
-        def run():  # BoundedQueue::push_into()
+        def run():  # BoundedQueue::push()
             entered = 0
             while entered < count and not (closes and (yield load("closed", ACQUIRE))):
                 if (yield rmw("items", lambda items: 1)) == 0:
