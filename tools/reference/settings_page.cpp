@@ -91,8 +91,8 @@ All problems of all sources are told at once, each as `file:line: key: what is w
 `env TELEGATE_X: ...` and `--set ...: ...`. Files that cannot be read are told alone. The exit code is 78, or 66 when a file cannot be
 read, or 77 when that is not permitted. `--check` plans the settings by the code of the start, and reads the files of tokens,
 certificates and keys. A port or a file that two settings want is a problem too. What depends on the machine as it is now is a
-warning: an address that no interface has; a folder of a socket or of the log file that is missing or closed. What it does not look
-for is whether another program has taken an address.
+warning: an address or an interface that the machine does not have; a folder of a socket or of the log file that is missing or closed.
+What it does not look for is whether another program has taken an address.
 
     gateway_app --config FILE --check --output json
     {"valid":false,"problems":[
