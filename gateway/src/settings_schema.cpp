@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -114,12 +113,12 @@ Json setting_schema(const SettingRow& row, const Json& defaults) {
     return schema;
 }
 
-/// The section as `driver` has it; "" where there are no drivers. `defaults` are its values when nothing is given.
+/// The section with the keys of one driver; "": of all drivers. `defaults` are its values when nothing is given.
 Json section_schema(const SectionRow& section, std::string_view driver, const Json& defaults) {
     Json schema{{"type", "object"}, {"description", std::string(section.meaning)}, {"additionalProperties", false}};
     Json properties = Json::object();
     for (const SettingRow& row : settings_table()) {
-        if (!belongs(row, section.name, driver)) {
+        if (!belongs(row, section.name, driver.empty() ? row.driver : driver)) {
             continue;
         }
         const std::string key(row.key);
@@ -131,7 +130,7 @@ Json section_schema(const SectionRow& section, std::string_view driver, const Js
             schema["required"].push_back(key);
         }
         if (!row.excludes.empty()) {
-            schema["allOf"].push_back({{"not", {{"required", {key, std::string(row.excludes)}}}}});
+            schema["dependentSchemas"][key]["properties"][std::string(row.excludes)] = false;
         }
     }
     schema["properties"] = std::move(properties);
@@ -140,20 +139,6 @@ Json section_schema(const SectionRow& section, std::string_view driver, const Js
 
 std::span<const std::string_view> all_drivers() {
     return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
-}
-
-/// The drivers with which a section of this kind has keys that it has with no other. "" where there are none.
-std::vector<std::string_view> drivers_of(const SectionRow& section) {
-    std::vector<std::string_view> drivers;
-    for (const std::string_view driver : all_drivers()) {
-        const auto rows = settings_table();
-        if (section.name == "device" || std::any_of(rows.begin(), rows.end(), [&](const SettingRow& row) {
-                return row.section == section.name && row.driver == driver;
-            })) {
-            drivers.push_back(driver);
-        }
-    }
-    return drivers.empty() ? std::vector<std::string_view>{""} : drivers;
 }
 
 /// The instance of this driver in default_document().
@@ -167,18 +152,25 @@ Json schema_member(const Json& object, const std::string& name) {
     return object.contains(name) ? object[name] : Json();
 }
 
-Json instances_schema(const SectionRow& section, const Json& defaults) {
-    std::vector<Json> each;
-    for (const std::string_view driver : drivers_of(section)) {
-        each.push_back(section_schema(section, driver, schema_member(defaults, instance_name(section, driver))));
+/// A device names its driver, which decides its keys. A channel does not, so it may have the keys of all drivers.
+Json instance_schema(const SectionRow& section, const Json& defaults) {
+    if (section.name != "device") {
+        return section_schema(section, "", schema_member(defaults, instance_name(section, "")));
     }
-    // A device names its driver, a channel does not: what all drivers have fits several.
-    const char* const how = section.name == "device" ? "oneOf" : "anyOf";
+    Json devices = Json::array();
+    for (const std::string_view driver : all_drivers()) {
+        devices.push_back(section_schema(section, driver, schema_member(defaults, instance_name(section, driver))));
+        devices.back()["title"] = std::string(driver);  // a name for generated code
+    }
+    return Json::object({{"oneOf", std::move(devices)}});
+}
+
+Json instances_schema(const SectionRow& section, const Json& defaults) {
     return {{"type", "object"},
             {"description", std::string(section.meaning)},
             {"maxProperties", section.count_max},
             {"propertyNames", {{"pattern", name_pattern(section)}}},
-            {"additionalProperties", each.size() == 1 ? each.front() : Json{{how, each}}}};
+            {"additionalProperties", instance_schema(section, defaults)}};
 }
 
 /// Each kind of section that has a name, with each driver.

@@ -365,11 +365,14 @@ TEST_CASE("all problems of a document are told at once, 200 at most", "[gateway]
 
 TEST_CASE("the schema has the channels, and null where there may be no number", "[gateway][settings_json]") {
     const auto schema = nlohmann::json::parse(settings_schema_json())["properties"];
+    const auto channel = schema["channel"]["additionalProperties"].value("properties", nlohmann::json());
+    CHECK((channel.contains("unit") && channel.contains("address") && channel.contains("frame_offset")));
     CHECK(schema["channel"]["maxProperties"] == 4'096);
     CHECK(schema["channel"]["propertyNames"]["pattern"] == "^[a-z0-9_.-]{1,64}/[a-z0-9_.-]{1,64}$");
     CHECK(schema["device"]["propertyNames"]["pattern"] == "^[a-z0-9_.-]{1,64}$");
     const auto device = schema["device"]["additionalProperties"]["oneOf"][0]["properties"];
     CHECK(device["driver"]["enum"] == std::vector<std::string>{"clock"});
+    CHECK(schema["device"]["additionalProperties"]["oneOf"][0].value("title", "") == "clock");
     CHECK(device["errors_before_safe"]["type"] == std::vector<std::string>{"integer", "null"});
     CHECK_FALSE(device["errors_before_safe"].contains("default"));
     CHECK(device["align"]["default"] == "start");
