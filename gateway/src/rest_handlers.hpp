@@ -56,6 +56,8 @@ struct RestHandlers {
     /// The body of GET /status, shared by all who ask within a moment. Set by the REST server itself.
     /// nullptr: no answer in time.
     std::function<std::shared_ptr<const std::string>()> status_body = {};
+    /// The role that the sender of a request has without a token or a certificate. Set by the REST server itself.
+    std::function<HttpRole(const HttpRequest& request)> role_without_credentials = {};
 };
 
 }  // namespace telegate

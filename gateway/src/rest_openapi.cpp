@@ -40,13 +40,32 @@ Json reference(std::string_view schema) {
     return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
-/// With that of the settings, which their own table makes.
+/// With the schema of the settings, which is generated from their own table.
 Json schemas_json() {
     Json schemas = Json::parse(rest_schemas());
+    schemas.update(Json::parse(rest_status_schemas()));
     Json settings = Json::parse(settings_schema_json());
     settings.erase("$schema");
+    settings.erase("title");  // generated code would be named after it
     schemas["Settings"] = std::move(settings);
     return schemas;
+}
+
+constexpr std::string_view security_schemes = R"json({
+"token": {"type": "http", "scheme": "bearer", "description": "A token from the file that `tokens_file` names."},
+"certificate": {"type": "mutualTLS", "description": "A client certificate that `tls_client_ca` has signed."}
+})json";
+
+/// Lists the alternatives that each satisfy an operation; the empty one stands for a request without credentials.
+Json security_json(const RestRoute& route, HttpRole without_credentials) {
+    if (route.role == HttpRole::none) {
+        return Json::array();
+    }
+    Json alternatives = Json::parse(R"([{"token": []}, {"certificate": []}])");
+    if (without_credentials >= route.role) {
+        alternatives.push_back(Json::object());
+    }
+    return alternatives;
 }
 
 /// Its own, and those that follow from what it takes.
@@ -100,12 +119,13 @@ Json parameters_json(const RestRoute& route) {
     return parameters;
 }
 
-Json operation_json(const RestRoute& route) {
+Json operation_json(const RestRoute& route, HttpRole without_credentials) {
     std::string id(route.method);
     for (const char c : route.path) {
         id += c == '/' || c == '-' || c == '.' || c == '{' || c == '}' ? '_' : c;
     }
     Json operation{{"operationId", id}, {"summary", route.summary}, {"x-role", to_string(route.role)}};
+    operation["security"] = security_json(route, without_credentials);
     if (!route.parameters.empty()) {
         operation["parameters"] = parameters_json(route);
     }
@@ -174,18 +194,20 @@ std::string route_html(const RestRoute& route) {
 
 }  // namespace
 
-std::string openapi_json() {
+std::string openapi_json(HttpRole without_credentials) {
     Json paths = Json::object();
     for (const RestRoute* route : rest_table()) {
-        paths[std::string(route->path)][method_name(route->method)] = operation_json(*route);
+        paths[std::string(route->path)][method_name(route->method)] = operation_json(*route, without_credentials);
     }
     Json json;
     json["openapi"] = "3.1.0";
     json["info"] = {{"title", "telegate"},
                     {"version", build_info::version},
-                    {"description", "Shows and steers a telemetry gateway. Every GET may be a HEAD."}};
+                    {"description", "Shows and steers a telemetry gateway. Every GET may be a HEAD."},
+                    {"license", {{"name", "MIT"}, {"identifier", "MIT"}}}};
+    json["servers"] = Json::parse(R"([{"url": "/"}])");
     json["paths"] = std::move(paths);
-    json["components"]["schemas"] = schemas_json();
+    json["components"] = {{"schemas", schemas_json()}, {"securitySchemes", Json::parse(security_schemes)}};
     return json.dump() + '\n';
 }
 

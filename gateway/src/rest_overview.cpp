@@ -32,7 +32,7 @@ HttpResponse get_status(const RestCall& call) {
 }
 
 HttpResponse get_openapi(const RestCall& call) {
-    return {200, std::string(call.media_type), openapi_json(), {}};
+    return {200, std::string(call.media_type), openapi_json(call.handlers.role_without_credentials(call.request)), {}};
 }
 
 HttpResponse get_docs(const RestCall& call) {

@@ -13,17 +13,23 @@ constexpr std::string_view schemas = R"json({
     "status": {"type": "integer", "minimum": 400, "maximum": 599},
     "detail": {"type": "string"},
     "instance": {"type": "string"},
-    "errors": {"type": "array", "items": {
-      "type": "object",
-      "required": ["detail"],
-      "properties": {
-        "parameter": {"type": "string"}, "pointer": {"type": "string"}, "detail": {"type": "string"}
-      }
-    }},
-    "devices": {"$ref": "#/components/schemas/DeviceStates/properties/devices"}
+    "errors": {"type": "array", "items": {"$ref": "#/components/schemas/Fault"}},
+    "devices": {"type": "array", "items": {"$ref": "#/components/schemas/NamedState"}}
+  }
+},
+"Fault": {
+  "type": "object",
+  "required": ["detail"],
+  "properties": {
+    "parameter": {"type": "string"}, "pointer": {"type": "string"}, "detail": {"type": "string"}
   }
 },
 "Count": {"type": "integer", "minimum": 0},
+"Counts": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+"Endpoints": {"type": "array", "items": {"type": "string"}},
+"Format": {"enum": ["json", "cbor", "record"]},
+"Mechanism": {"enum": ["NULL", "CURVE"]},
+"Quality": {"enum": ["good", "uncertain", "bad", "stale"]},
 "Sample": {
   "type": "object",
   "required": ["device", "channel", "epoch", "seq", "time", "value", "unit", "quality"],
@@ -35,7 +41,7 @@ constexpr std::string_view schemas = R"json({
     "time": {"type": "string"},
     "value": {"type": ["number", "string", "boolean", "null"]},
     "unit": {"type": "string"},
-    "quality": {"enum": ["good", "uncertain", "bad", "stale"]},
+    "quality": {"$ref": "#/components/schemas/Quality"},
     "time_quality": {"enum": ["unsynchronised"]},
     "mono_ns": {"type": "integer"}
   }
@@ -48,7 +54,7 @@ constexpr std::string_view schemas = R"json({
     "published": {"$ref": "#/components/schemas/Count"},
     "filtered": {"$ref": "#/components/schemas/Count"},
     "queued": {"$ref": "#/components/schemas/Count"},
-    "dropped": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+    "dropped": {"$ref": "#/components/schemas/Counts"},
     "balanced": {"type": "boolean"}
   }
 },
@@ -63,13 +69,12 @@ constexpr std::string_view schemas = R"json({
     "last_time": {"type": "string"}
   }
 },
+"DropsByReason": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Drops"}},
 "ChannelBooks": {
-  "allOf": [{"$ref": "#/components/schemas/Books"}],
-  "type": "object",
-  "required": ["drops"],
-  "properties": {
-    "drops": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Drops"}}
-  }
+  "allOf": [
+    {"$ref": "#/components/schemas/Books"},
+    {"required": ["drops"], "properties": {"drops": {"$ref": "#/components/schemas/DropsByReason"}}}
+  ]
 },
 "DeviceState": {"enum": ["idle", "measuring", "error", "safe"]},
 "Device": {
@@ -87,11 +92,11 @@ constexpr std::string_view schemas = R"json({
     "reads_skipped": {"$ref": "#/components/schemas/Count"},
     "failures_in_row": {"$ref": "#/components/schemas/Count"},
     "lost_at_source": {"$ref": "#/components/schemas/Count"},
-    "filtered_by": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+    "filtered_by": {"$ref": "#/components/schemas/Counts"},
     "thread": {"type": "string"},
     "breaker": {"enum": ["closed", "open", "half_open", null]},
     "last_error": {"type": ["string", "null"]},
-    "lateness_s": {"type": "object", "additionalProperties": {"type": "number"}},
+    "lateness_s": {"$ref": "#/components/schemas/Lateness"},
     "books": {"$ref": "#/components/schemas/Books"}
   }
 },
@@ -100,14 +105,20 @@ constexpr std::string_view schemas = R"json({
   "required": ["devices"],
   "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
 },
+"Lateness": {
+  "type": "object",
+  "required": ["p50", "p99", "max"],
+  "properties": {"p50": {"type": "number"}, "p99": {"type": "number"}, "max": {"type": "number"}}
+},
+"NamedState": {
+  "type": "object",
+  "required": ["name", "state"],
+  "properties": {"name": {"type": "string"}, "state": {"$ref": "#/components/schemas/DeviceState"}}
+},
 "DeviceStates": {
   "type": "object",
   "required": ["devices"],
-  "properties": {"devices": {"type": "array", "items": {
-    "type": "object",
-    "required": ["name", "state"],
-    "properties": {"name": {"type": "string"}, "state": {"$ref": "#/components/schemas/DeviceState"}}
-  }}}
+  "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/NamedState"}}}
 },
 "LostSample": {
   "type": "object",
@@ -127,14 +138,16 @@ constexpr std::string_view schemas = R"json({
     "last": {"$ref": "#/components/schemas/LostSample"}
   }
 },
+"LossesByReason": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Losses"}},
 "Subscriber": {
   "type": "object",
   "required": ["id", "endpoint", "format", "peer", "subscriptions", "subscriptions_count", "matched", "sent", "dropped",
-    "pending", "balanced", "losses", "backlog_bytes", "holds_up", "received", "zmtp", "mechanism", "curve_key", "silent_ms", "round_trip_s"],
+    "pending", "balanced", "losses", "backlog_bytes", "holds_up", "received", "zmtp", "mechanism", "curve_key",
+    "silent_ms", "round_trip_s"],
   "properties": {
     "id": {"type": ["string", "integer"]},
     "endpoint": {"type": "string"},
-    "format": {"enum": ["json", "cbor", "record"]},
+    "format": {"$ref": "#/components/schemas/Format"},
     "peer": {"type": "string"},
     "subscriptions": {"type": "array", "items": {"type": "string"}},
     "subscriptions_count": {"$ref": "#/components/schemas/Count"},
@@ -143,12 +156,12 @@ constexpr std::string_view schemas = R"json({
     "dropped": {"$ref": "#/components/schemas/Count"},
     "pending": {"$ref": "#/components/schemas/Count"},
     "balanced": {"type": "boolean"},
-    "losses": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Losses"}},
+    "losses": {"$ref": "#/components/schemas/LossesByReason"},
     "backlog_bytes": {"$ref": "#/components/schemas/Count"},
     "holds_up": {"type": "boolean"},
     "received": {"$ref": "#/components/schemas/Count"},
     "zmtp": {"type": "string"},
-    "mechanism": {"enum": ["NULL", "CURVE"]},
+    "mechanism": {"$ref": "#/components/schemas/Mechanism"},
     "curve_key": {"type": ["string", "null"]},
     "silent_ms": {"type": "integer"},
     "round_trip_s": {"type": ["number", "null"]}
@@ -164,18 +177,19 @@ constexpr std::string_view schemas = R"json({
   "required": ["closed"],
   "properties": {"closed": {"type": "string"}}
 },
+"Channel": {
+  "type": "object",
+  "required": ["topic", "device", "channel", "unit", "books"],
+  "properties": {
+    "topic": {"type": "string"}, "device": {"type": "string"}, "channel": {"type": "string"},
+    "unit": {"type": "string"}, "books": {"$ref": "#/components/schemas/ChannelBooks"}
+  }
+},
 "Channels": {
   "type": "object",
   "required": ["channels", "refused"],
   "properties": {
-    "channels": {"type": "array", "items": {
-      "type": "object",
-      "required": ["topic", "device", "channel", "unit", "books"],
-      "properties": {
-        "topic": {"type": "string"}, "device": {"type": "string"}, "channel": {"type": "string"},
-        "unit": {"type": "string"}, "books": {"$ref": "#/components/schemas/ChannelBooks"}
-      }
-    }},
+    "channels": {"type": "array", "items": {"$ref": "#/components/schemas/Channel"}},
     "refused": {"$ref": "#/components/schemas/Count"}
   }
 },
@@ -188,6 +202,13 @@ constexpr std::string_view schemas = R"json({
     "samples": {"type": "array", "items": {"$ref": "#/components/schemas/Sample"}}
   }
 },
+"MissingSamples": {
+  "type": "object",
+  "required": ["first_seq", "last_seq"],
+  "properties": {
+    "first_seq": {"$ref": "#/components/schemas/Count"}, "last_seq": {"$ref": "#/components/schemas/Count"}
+  }
+},
 "ChannelSamples": {
   "type": "object",
   "required": ["topic", "unit", "epoch", "gap", "more", "samples"],
@@ -195,13 +216,7 @@ constexpr std::string_view schemas = R"json({
     "topic": {"type": "string"},
     "unit": {"type": "string"},
     "epoch": {"$ref": "#/components/schemas/Count"},
-    "gap": {
-      "type": ["object", "null"],
-      "required": ["first_seq", "last_seq"],
-      "properties": {
-        "first_seq": {"$ref": "#/components/schemas/Count"}, "last_seq": {"$ref": "#/components/schemas/Count"}
-      }
-    },
+    "gap": {"oneOf": [{"$ref": "#/components/schemas/MissingSamples"}, {"type": "null"}]},
     "more": {"type": "boolean"},
     "samples": {"type": "array", "items": {"$ref": "#/components/schemas/Sample"}}
   }
@@ -225,118 +240,26 @@ constexpr std::string_view schemas = R"json({
   },
   "additionalProperties": false
 },
+"SettingChange": {
+  "type": "object",
+  "required": ["key", "kind", "applies"],
+  "properties": {
+    "key": {"type": "string"}, "kind": {"enum": ["changed", "added", "removed"]},
+    "from": {"type": "string"}, "to": {"type": "string"}, "applies": {"enum": ["live", "restart"]}
+  }
+},
 "ReloadReport": {
   "type": "object",
   "required": ["outcome", "generation", "changes", "errors"],
   "properties": {
     "outcome": {"enum": ["applied", "unchanged", "planned"]},
     "generation": {"type": "integer", "minimum": 1},
-    "changes": {"type": "array", "items": {
-      "type": "object",
-      "required": ["key", "kind", "applies"],
-      "properties": {
-        "key": {"type": "string"}, "kind": {"enum": ["changed", "added", "removed"]},
-        "from": {"type": "string"}, "to": {"type": "string"}, "applies": {"enum": ["live", "restart"]}
-      }
-    }},
-    "errors": {"type": "array"},
+    "changes": {"type": "array", "items": {"$ref": "#/components/schemas/SettingChange"}},
+    "errors": {"type": "array", "items": {"$ref": "#/components/schemas/Fault"}},
     "credentials": {"enum": ["none", "same", "changed"]}
   }
 },
-"Status": {
-  "type": "object",
-  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "books", "sampler",
-    "recorders", "transport",
-    "services", "rest", "channels"],
-  "properties": {
-    "name": {"const": "telegate"},
-    "version": {"type": "string"},
-    "build": {"type": "object"},
-    "state": {"enum": ["starting", "running", "stopping"]},
-    "epoch": {"$ref": "#/components/schemas/Count"},
-    "time": {"type": "string"},
-    "uptime_s": {"type": "number"},
-    "clock": {
-      "type": "object",
-      "required": ["synchronised", "estimated_error_s", "maximum_error_s", "steps", "last_step", "offset_ns"],
-      "properties": {
-        "synchronised": {"type": ["boolean", "null"]},
-        "estimated_error_s": {"type": ["number", "null"]},
-        "maximum_error_s": {"type": ["number", "null"]},
-        "frequency_ppm": {"type": ["number", "null"]},
-        "problem": {"type": ["string", "null"]},
-        "steps": {"$ref": "#/components/schemas/Count"},
-        "last_step": {"type": ["object", "null"], "required": ["time", "seconds"]},
-        "offset_ns": {"type": "integer"}
-      }
-    },
-    "queue": {"type": "object", "required": ["depth", "capacity", "high_water", "policy"]},
-    "books": {
-      "type": "object",
-      "required": ["balanced", "total", "devices"],
-      "properties": {
-        "balanced": {"type": "boolean"},
-        "total": {"$ref": "#/components/schemas/Books"},
-        "devices": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Books"}}
-      }
-    },
-    "sampler": {
-      "type": "object",
-      "required": ["devices"],
-      "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
-    },
-    "recorders": {"type": "array", "items": {
-      "type": "object",
-      "required": ["path", "device", "samples", "lost", "pending", "bytes", "error"],
-      "properties": {
-        "path": {"type": "string"}, "device": {"type": ["string", "null"]},
-        "samples": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"},
-        "pending": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"},
-        "error": {"type": ["string", "null"]}
-      }
-    }},
-    "transport": {
-      "type": "object",
-      "required": ["endpoints", "security", "delivery", "lost", "subscribers_revoked", "notices", "subscribers"],
-      "properties": {
-        "notices": {"type": "object", "additionalProperties": {
-          "type": "object",
-          "required": ["gaps", "beats"],
-          "properties": {
-            "gaps": {"$ref": "#/components/schemas/Count"}, "beats": {"$ref": "#/components/schemas/Count"}
-          }
-        }},
-        "security": {"type": "array", "items": {
-          "type": "object",
-          "required": ["mechanism"],
-          "properties": {
-            "mechanism": {"enum": ["NULL", "CURVE"]},
-            "public_key": {"type": "string"},
-            "clients": {"type": ["integer", "null"], "minimum": 0}
-          }
-        }},
-        "delivery": {"type": "array", "items": {
-          "type": "object",
-          "required": ["policy", "backlog_bytes", "backlog_age_ms", "last_value"],
-          "properties": {
-            "policy": {"enum": ["drop_oldest", "drop_newest", "disconnect", "block", "conflate"]},
-            "backlog_bytes": {"$ref": "#/components/schemas/Count"},
-            "backlog_age_ms": {"$ref": "#/components/schemas/Count"},
-            "last_value": {"type": "boolean"}
-          }
-        }},
-        "lost": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
-        "subscribers_gapped": {"$ref": "#/components/schemas/Count"},
-        "subscribers_revoked": {"$ref": "#/components/schemas/Count"},
-        "subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}
-      }
-    },
-    "services": {"type": "object", "required": ["endpoints", "security", "peers", "requests", "errors", "replays_at_work"]},
-    "rest": {"type": "object"},
-    "channels": {"type": "object", "required": ["refused", "last"]}
-  }
-},
-"OpenApi": {"type": "object", "required": ["openapi", "info", "paths"]}
+"OpenApi": {"type": "object"}
 })json";
 
 }  // namespace

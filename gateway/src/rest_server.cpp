@@ -20,6 +20,9 @@ struct RestServer::State {
         handlers.status_body = [this] {
             return status.get(std::chrono::steady_clock::now());
         };
+        handlers.role_without_credentials = [this](const HttpRequest& request) {
+            return access.identify({request.peer->address, request.peer->uid, {}}, {}).role;
+        };
         address = server.address();
     }
 

@@ -24,6 +24,9 @@ class FakeGateway {
         handlers.status_body = [this] {
             return answering ? std::make_shared<const std::string>(status_json(snapshot)) : nullptr;
         };
+        handlers.role_without_credentials = [](const HttpRequest& request) {
+            return request.role;
+        };
         handlers.config.in_force = [] {
             return LiveSettings::InForce{};
         };

@@ -79,6 +79,18 @@ TEST_CASE("a reader reads and an admin changes", "[gateway][rest][access]") {
     CHECK(with.rest.post(admin) == 200);
 }
 
+TEST_CASE("the OpenAPI document says whether its reader needs credentials", "[gateway][rest][access]") {
+    WithTokens with;
+    GuardedServer open;
+    const auto alternatives = [](GuardedServer& rest) {
+        const auto answer = rest.client.Get("/openapi.json", reader);
+        REQUIRE(answer);
+        return nlohmann::json::parse(answer->body)["paths"]["/start"]["post"]["security"].size();
+    };
+    CHECK(alternatives(with.rest) == 2);
+    CHECK(alternatives(open) == 3);
+}
+
 TEST_CASE("what is nearly a token is none", "[gateway][rest][access]") {
     WithTokens with;
     const auto text = GENERATE("Bearer reading-is-all-I-d", "Bearer reading-is-all-I-doo", "Bearer READING-IS-ALL-I-DO",
