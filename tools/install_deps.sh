@@ -29,7 +29,7 @@ case "${1-}" in
   "") ;;
   --ci)
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev systemd lintian debootstrap)
-    # What metrics, alert rules and /openapi.json are checked with; tools/fetch_schemathesis.sh needs the last.
+    # Checks of metrics and alert rules; python3-venv is for tools/fetch_rest_checkers.sh.
     packages+=(prometheus python3-prometheus-client python3-venv)
     # Any JDK and Maven will do, wherever they come from.
     command -v javac > /dev/null || packages+=(default-jdk-headless)

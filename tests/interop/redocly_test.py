@@ -1,0 +1,48 @@
+"""Redocly finds nothing in the /openapi.json of a running gateway_app by its recommended rules.
+
+Run by ctest with the program's path in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+import urllib.request
+
+from device_peers import DEADLINE_S, DeviceTest
+
+REDOCLY = os.path.join(os.environ["TELEGATE_REST_CHECKERS"], "node", "node_modules", ".bin", "redocly")
+if not shutil.which("node") or not os.path.exists(REDOCLY):
+    print("skipped: no Node or no Redocly CLI (tools/fetch_rest_checkers.sh installs it)")
+    sys.exit(77)
+
+TOKEN = "5p0zWb8Qy3kE1nTq"
+OFFLINE = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+
+
+class Redocly(DeviceTest):
+    def findings(self, gateway, headers):
+        folder = self.scratch()
+        request = urllib.request.Request(gateway.rest + "/openapi.json", headers=headers)
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as response:
+            with open(os.path.join(folder, "openapi.json"), "wb") as file:
+                file.write(response.read())
+        linted = subprocess.run([REDOCLY, "lint", "--extends", "recommended", "--format", "json", "openapi.json"],
+                                cwd=folder, env={**os.environ, **OFFLINE}, text=True, capture_output=True)
+        self.assertTrue(linted.stdout, linted.stderr)
+        return [f"{each['ruleId']}: {each['message']}" for each in json.loads(linted.stdout)["problems"]]
+
+    def test_a_document_for_clients_without_credentials(self):
+        self.assertEqual(self.findings(self.start(""), {}), [])
+
+    def test_a_document_for_clients_with_tokens(self):
+        tokens = os.path.join(self.scratch(), "tokens")
+        with open(os.open(tokens, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(f"reader dashboard {TOKEN}\n")
+        gateway = self.start("", env={**os.environ, "TELEGATE_REST_TOKENS_FILE": tokens})
+        self.assertEqual(self.findings(gateway, {"Authorization": f"Bearer {TOKEN}"}), [])
+
+
+unittest.main()
