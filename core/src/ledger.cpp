@@ -2,8 +2,6 @@
 
 #include "core/assert.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <numeric>
 
 namespace telegate {
@@ -146,8 +144,9 @@ std::vector<Books> Ledger::cut(std::size_t devices) const {
         if (const CounterPage* const separate = separate_[device].load(std::memory_order_acquire)) {
             std::array<std::uint64_t, producer_cells> own;
             separate->copy(own);
-            const auto in = std::span(producer).subspan(device * producer_cells, producer_cells);
-            std::transform(in.begin(), in.end(), own.begin(), in.begin(), std::plus<>());
+            for (std::size_t cell = 0; cell < producer_cells; ++cell) {
+                producer[device * producer_cells + cell] += own[cell];
+            }
         }
     }
 

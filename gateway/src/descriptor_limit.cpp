@@ -2,7 +2,16 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace telegate {
+namespace {
+
+// Threads, endpoints, the log and files of the gateway; and a cancel signal, a port and two pipes of a device.
+constexpr std::size_t descriptors_of_gateway = 24;
+constexpr std::size_t descriptors_of_device = 4;
+
+}  // namespace
 
 std::size_t raise_descriptor_limit() noexcept {
     rlimit limit{};
@@ -12,6 +21,21 @@ std::size_t raise_descriptor_limit() noexcept {
         return raised.rlim_cur;
     }
     return limit.rlim_cur;
+}
+
+DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::size_t rest,
+                                   std::size_t rest_streams) noexcept {
+    constexpr std::size_t spare_min = 8;
+    constexpr std::size_t accepted = 1;  // a new REST connection, before an old one gives way to it
+    const std::size_t own = descriptors_of_gateway + devices * descriptors_of_device;
+    const std::size_t spare = std::max(limit - std::min(limit, own), spare_min);
+    const std::size_t of_rest = std::min(spare / 4 + accepted, rest + rest_streams + accepted);
+    DescriptorShares shares;
+    shares.rest_streams = std::min(rest_streams, of_rest / 3);
+    shares.rest = std::min(rest, of_rest - accepted - shares.rest_streams);
+    shares.services = spare / 8;
+    shares.subscribers = spare - of_rest - shares.services;
+    return shares;
 }
 
 }  // namespace telegate

@@ -1,6 +1,5 @@
 #include "gateway.hpp"
 
-#include "descriptor_limit.hpp"
 #include "log_value.hpp"
 #include "run_on.hpp"
 #include "schedule_refusals.hpp"
@@ -14,16 +13,10 @@
 namespace telegate {
 namespace {
 
-/// Descriptors that subscribers leave to REST, drivers and the rest of the process.
-constexpr std::size_t descriptors_kept = 192;
-
-/// Where the limit of descriptors is low, services have one connection for so many subscribers.
-constexpr std::size_t services_share = 8;
-
-/// Connections that the limit of descriptors leaves to subscribers.
-std::size_t connections_max() {
-    const std::size_t descriptors = raise_descriptor_limit();
-    return descriptors - std::min(descriptors / 2, descriptors_kept);
+RestOptions with_descriptors(RestOptions options, const DescriptorShares& shares) {
+    options.connections_max = shares.rest;
+    options.streams_max = shares.rest_streams;
+    return options;
 }
 
 }  // namespace
@@ -34,6 +27,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       state_file_(settings.state_file, log),
       epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
       started_at_(clock_.mono_now()),
+      descriptors_(share_descriptors(raise_descriptor_limit(), plan.devices.size(), plan.rest.connections_max,
+                                     plan.rest.streams_max)),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
       queue_(plan.queue_capacity, plan.queue_policy),
       log_level_(reactor_, log, settings.log_level),
@@ -44,11 +39,11 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                   [this](PayloadFormat format, std::uint64_t id) {
                       reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
                   }}),
-      publishers_(reactor_, plan.publish, connections_max(), publisher_hooks()),
+      publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
       recorders_({channels_, clock_, log_, epoch_ms_}),
       pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_, &recorders_},
             epoch_ms_),
-      services_(services_parts(), plan.services, connections_max() / services_share, epoch_ms_),
+      services_(services_parts(), plan.services, descriptors_.services, epoch_ms_),
       last_values_({reactor_, channels_, publishers_, pump_, history_, slow_gaps_}),
       beats_(reactor_, channels_, pump_),
       pump_watch_(reactor_, clock_, pump_),
@@ -60,7 +55,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
-      rest_(std::move(plan.rest), rest_handlers()) {
+      rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     add_devices(std::move(plan.devices));
     recorders_.change(plan.recorders);
     beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));

@@ -7,6 +7,7 @@
 #include "core/ledger.hpp"
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
+#include "descriptor_limit.hpp"
 #include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
@@ -128,6 +129,7 @@ class Gateway {
     StateFile state_file_;
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;
+    const DescriptorShares descriptors_;
     MonoTime stop_until_{};  // when the grace for subscribers ends
     std::atomic<GatewayState> state_{GatewayState::starting};
     ChannelTable channels_;

@@ -38,6 +38,7 @@ struct RestServer::State {
         result.unix_socket = std::move(options.unix_socket);
         result.adopted_socket = options.adopted_socket;
         result.workers = RestServer::workers;
+        result.limits.connections_max = options.connections_max;
         result.limits.streams_max = options.streams_max;
         result.identify = [this](const HttpPeer& peer, std::string_view authorization) {
             return access.identify(peer, authorization);

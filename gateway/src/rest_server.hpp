@@ -18,6 +18,7 @@ struct RestOptions {
     std::string unix_socket = {};    // a path; "": none
     int adopted_socket = -1;         // one that listens already, in place of host and port; -1: none
     RestCredentialPaths credentials = {};
+    std::size_t connections_max = HttpLimits().connections_max;  // besides streams
     std::size_t streams_max = 16;
     RestAccessLimits limits = {};
 };
