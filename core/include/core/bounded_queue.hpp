@@ -208,8 +208,8 @@ class BoundedQueue {
 
   private:
     // So that a lane that is read in time allocates nothing. The first one carries most devices.
-    static constexpr std::size_t lane_blocks_first = 4;
-    static constexpr std::size_t lane_blocks_other = 1;
+    static constexpr std::size_t lane_blocks_first = 16;
+    static constexpr std::size_t lane_blocks_other = 2;
 
     template <class Value>
     [[nodiscard]] std::size_t sum(const Value& value) const noexcept {

@@ -51,9 +51,9 @@ struct Entered {
 template <class T>
 class SingleProducerLane {
   public:
-    /// About 16 KiB in a block, and no more items than keeps a lane of small ones small.
+    /// About 4 KiB in a block, so that a gateway with hundreds of lanes stays small; larger ones are no faster.
     static constexpr std::size_t block_items =
-        std::clamp(std::bit_floor(16 * 1024 / sizeof(T)), std::size_t{16}, std::size_t{256});
+        std::clamp(std::bit_floor(4 * 1024 / sizeof(T)), std::size_t{16}, std::size_t{64});
 
     /// Allocates `blocks` at once, if the capacity needs as many; a lane that is read in time allocates no more than
     /// two.
@@ -179,7 +179,7 @@ class SingleProducerLane {
     };
 
     /// The consumer takes without asking for a turn again after so many items for which nothing was evicted.
-    static constexpr std::uint64_t quiet_items = 16 * block_items;
+    static constexpr std::uint64_t quiet_items = 64 * block_items;
 
     /// The first block counts as written and taken: both ends move on to the next one with the first item.
     explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
