@@ -53,7 +53,9 @@ std::shared_ptr<Sampler::Prepared> Sampler::prepare(DeviceChange change) {
         if (own) {
             driver->cancel_with(*cancel);
             ledger_.separate(device.id);
-            device.own_producer = device.own_producer != nullptr ? device.own_producer : &queue_.add_producer();
+            if (device.own_producer == nullptr) {
+                device.own_producer = &queue_.add_producer();
+            }
         }
         auto batch = open_batch(device, options, *driver, std::move(processing));
         const bool comes_over = own && !was_own && device.present.load(std::memory_order_relaxed);

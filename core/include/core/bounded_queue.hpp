@@ -67,7 +67,7 @@ class BoundedQueue {
         explicit Producer(std::size_t capacity, std::size_t blocks) : lane_(capacity, blocks) {}
 
         [[nodiscard]] std::size_t size() const noexcept { return lane_.size(); }
-        /// Items that have ever entered. Threads: the producer's.
+        /// Items that have ever entered.
         [[nodiscard]] std::uint64_t entered() const noexcept { return lane_.entered(); }
         /// Items that have ever left, taken or evicted.
         [[nodiscard]] std::uint64_t left() const noexcept { return lane_.left(); }
@@ -189,7 +189,8 @@ class BoundedQueue {
     }
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return sum([](const Producer& producer) { return producer.lane_.size(); });
+        return exact_size([this] { return sum([](const Producer& producer) { return producer.left(); }); },
+                          [this] { return sum([](const Producer& producer) { return producer.entered(); }); });
     }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.load(); }
     /// Items of each enrolled producer for which there always is room.
@@ -202,7 +203,8 @@ class BoundedQueue {
         if (producers() == 1) {
             return first_.lane_.high_water();
         }
-        return std::min(sum([](const Producer& producer) { return producer.lane_.high_water(); }), capacity());
+        return std::min<std::size_t>(sum([](const Producer& producer) { return producer.lane_.high_water(); }),
+                                     capacity());
     }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
@@ -212,8 +214,8 @@ class BoundedQueue {
     static constexpr std::size_t lane_blocks_other = 2;
 
     template <class Value>
-    [[nodiscard]] std::size_t sum(const Value& value) const noexcept {
-        std::size_t total = 0;
+    [[nodiscard]] std::uint64_t sum(const Value& value) const noexcept {
+        std::uint64_t total = 0;
         for (const Producer* producer = &first_; producer != nullptr;
              producer = producer->next_.load(std::memory_order_acquire)) {
             total += value(*producer);

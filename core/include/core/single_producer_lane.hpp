@@ -21,16 +21,16 @@ struct Entered {
     bool no_memory = false;  // why it is not more; otherwise there was no room
 };
 
-/// How many are in a lane, exactly: the tail at a moment when the head stood still. A consumer that takes at every look
-/// leaves us with what it has not taken yet.
-[[nodiscard]] inline std::size_t exact_size(const std::atomic<std::uint64_t>& head_now,
-                                            const std::atomic<std::uint64_t>& tail_now) noexcept {
-    constexpr int looks_max = 100;
-    std::uint64_t head = head_now.load(std::memory_order_acquire);
-    for (int looks = 1;; ++looks) {
-        const std::uint64_t tail = tail_now.load(std::memory_order_acquire);
-        const std::uint64_t before = std::exchange(head, head_now.load(std::memory_order_acquire));
-        if (head == before || looks == looks_max) {
+/// Returns how many items are inside one lane or several, exactly: the tails (or their sum) at a moment when the heads
+/// did not move. If a head moves at every attempt, the result is what is left of the items of a moment ago.
+template <class Heads, class Tails>
+[[nodiscard]] std::size_t exact_size(const Heads& heads, const Tails& tails) noexcept {
+    constexpr int attempts_max = 100;
+    std::uint64_t head = heads();
+    for (int attempts = 1;; ++attempts) {
+        const std::uint64_t tail = tails();
+        const std::uint64_t before = std::exchange(head, heads());
+        if (head == before || attempts == attempts_max) {
             return tail > head ? static_cast<std::size_t>(tail - head) : 0;
         }
     }
@@ -44,7 +44,7 @@ struct Entered {
 /// Memory follows what is inside, since an emptied block goes back to the producer and is written again while it is in
 /// the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
 ///
-/// Threads: put(), fill(), take_oldest(), is_full(), entered() one producer; take(), is_empty() one consumer; the rest
+/// Threads: put(), fill(), take_oldest(), is_full() one producer; take(), is_empty() one consumer; the rest
 ///          any.
 /// Limits:  put() never makes it more than `capacity`. Blocks for that, and two more.
 /// Failure: the constructor throws std::bad_alloc; put() and fill() report it.
@@ -150,13 +150,17 @@ class SingleProducerLane {
         return take_from_head(out, tail_seen_, before_room);
     }
 
-    [[nodiscard]] std::uint64_t entered() const noexcept { return tail_.load(std::memory_order_relaxed); }
+    /// Items ever put in.
+    [[nodiscard]] std::uint64_t entered() const noexcept { return tail_.load(std::memory_order_acquire); }
+    /// Items ever taken, by the consumer or to make room.
     [[nodiscard]] std::uint64_t left() const noexcept { return head_.load(std::memory_order_acquire); }
     /// False while an evictor replaces what is inside.
     [[nodiscard]] bool is_empty() const noexcept {
         return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_acquire);
     }
-    [[nodiscard]] std::size_t size() const noexcept { return exact_size(head_, tail_); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return exact_size([this] { return left(); }, [this] { return entered(); });
+    }
     /// Exact for the producer.
     [[nodiscard]] bool is_full(std::size_t capacity) const noexcept {
         return tail_.load(std::memory_order_relaxed) - head_.load(std::memory_order_acquire) >= capacity;
