@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t read_bytes_max = 16 * 1024;
 constexpr std::size_t kept_bytes_max = 16 * 1024;  // of memory, between two requests
+constexpr std::size_t piece_bytes_max = 16 * 1024;
 // Reads and requests in one call of serve(), so that a peer that sends without end does not keep a worker.
 constexpr std::size_t turns_max = 32;
 
@@ -44,6 +45,7 @@ HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer
 
 HttpConnection::~HttpConnection() {
     budget_.give_body(body_bytes_taken_);
+    drop_response();
 }
 
 HttpConnection::Wants HttpConnection::serve(HttpEngine& engine, const Turn& turn) {
@@ -86,6 +88,9 @@ HttpConnection::Step HttpConnection::step(HttpEngine& engine, const Turn& turn) 
         in_.clear();
     } else if (const Step flushed = flush(); flushed != Step::forward) {
         return flushed;
+    } else if (out_.pieces) {
+        add_piece();
+        return Step::forward;
     } else if (stream_) {
         in_.clear();  // whoever has asked for a stream has no more to say
         fill_stream(turn.now);
@@ -144,7 +149,7 @@ HttpConnection::Step HttpConnection::flush() {
 }
 
 void HttpConnection::forget_sent() {
-    out_.shared.reset();
+    drop_response();
     out_.bytes.clear();
     out_sent_ = 0;
     if (out_.bytes.capacity() > kept_bytes_max) {
@@ -196,6 +201,7 @@ bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t he
     last_ = outcome.close;
     body_bytes_left_ = outcome.body_bytes;
     start(Phase::response, turn.now);
+    take_response();
     if (out_.stream) {
         begin_stream(turn.now);
     }
@@ -219,6 +225,40 @@ bool HttpConnection::wait_for_body(const HttpOutcome& outcome, MonoTime now) {
     return true;
 }
 
+// A large body is sent only while those of all connections are within their limit.
+void HttpConnection::take_response() {
+    if (!out_.shared || out_.shared->size() <= HttpBudget::small_body_bytes_max) {
+        return;
+    }
+    has_response_ = budget_.take_response(*out_.shared);
+    if (!has_response_) {
+        out_.shared.reset();
+        refuse(503, "too many bytes of responses are waiting to be read; the limit is " +
+                        std::to_string(budget_.limits.responses_bytes_max));
+    }
+}
+
+void HttpConnection::drop_response() noexcept {
+    if (std::exchange(has_response_, false)) {
+        budget_.give_response(std::move(out_.shared));
+    }
+    out_.shared.reset();
+}
+
+void HttpConnection::add_piece() {
+    std::string piece;
+    const bool is_last = !out_.pieces(piece, piece_bytes_max);
+    if (!out_.chunked) {
+        out_.bytes = std::move(piece);
+    } else if (!piece.empty()) {
+        append_chunk(out_.bytes, piece);
+    }
+    if (is_last) {
+        out_.bytes.append(out_.chunked ? last_chunk : "");
+        out_.pieces = nullptr;
+    }
+}
+
 void HttpConnection::begin_stream(MonoTime now) {
     StreamPull pull = std::exchange(out_.stream, nullptr);
     if (!budget_.take_stream()) {
@@ -227,8 +267,7 @@ void HttpConnection::begin_stream(MonoTime now) {
                         " streams already, the most that may be (setting streams_max)");
         return;
     }
-    const bool chunked = out_.bytes.find("\r\nTransfer-Encoding: chunked\r\n") != std::string::npos;
-    stream_.emplace(std::move(pull), chunked, budget_, now);
+    stream_.emplace(std::move(pull), out_.chunked, budget_, now);
     start(Phase::streaming, now);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "http_budget.hpp"
 #include "http_engine.hpp"
-#include "http_limits.hpp"
 #include "http_socket.hpp"
 #include "http_stream.hpp"
 
@@ -67,6 +67,9 @@ class HttpConnection {
     bool take_request(HttpEngine& engine, const Turn& turn);
     bool answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes);
     bool wait_for_body(const HttpOutcome& outcome, MonoTime now);
+    void take_response();
+    void drop_response() noexcept;
+    void add_piece();
     void begin_stream(MonoTime now);
     void fill_stream(MonoTime now);
     void wait_for_request(MonoTime now);
@@ -85,6 +88,7 @@ class HttpConnection {
     std::size_t body_bytes_left_ = 0;   // to throw away before the next request
     std::size_t wanted_bytes_ = 0;      // head and body that must be there before the engine is asked again
     std::size_t body_bytes_taken_ = 0;  // of the budget
+    bool has_response_ = false;         // out_.shared is of the budget
     std::size_t requests_ = 0;
     std::optional<HttpStream> stream_;
     bool opened_ = false;

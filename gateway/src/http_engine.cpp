@@ -126,7 +126,7 @@ HttpOutcome HttpEngine::State::answer(const HttpInput& input, HttpReply& reply) 
     // A peer that expects a 100 may or may not send its body after a final answer, so its next request cannot be found.
     outcome.close = input.last || !head_.keep_alive || (head_.expects_continue && !wanted && outcome.body_bytes > 0);
     HttpResponse response = is_plain() ? call_handler(head_.target) : ask_library();
-    outcome.close = outcome.close || (response.stream && head_.http_1_0);
+    outcome.close = outcome.close || (response.has_open_end() && head_.http_1_0);
     write_reply(std::move(response),
                 {.close = outcome.close, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"}, reply);
     return outcome;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 
@@ -11,6 +10,9 @@ struct HttpLimits {
     std::size_t head_bytes_max = 16 * 1024;    // request line and fields; browsers with many cookies stay below 8 KiB
     std::size_t body_bytes_max = 1024 * 1024;  // a settings document, the largest thing that is sent to a gateway
     std::size_t bodies_bytes_max = 4 * 1024 * 1024;  // of all connections together: one change at a time is usual
+    // Bodies that were made and not yet sent, of all connections together: three times the largest /status of a gateway
+    // with a full channel table. One larger body is sent when it is alone.
+    std::size_t responses_bytes_max = 64 * 1024 * 1024;
     std::size_t connections_max = 64;  // each holds one answer at most; people, scrapers and scripts, not crowds
     std::size_t streams_max = 16;      // besides those; each holds a descriptor and up to two pulls of text
     std::size_t requests_max = 1'000;  // on one connection, so that even a busy one gives way now and then
@@ -21,34 +23,6 @@ struct HttpLimits {
     std::chrono::milliseconds stream_silence{15'000};  // proxies give up a connection after 30 or 60 s of silence
     std::chrono::milliseconds stream_stall{30'000};    // a stream whose client reads nothing in this time is ended
     std::chrono::milliseconds stream_interval{20};     // between two looks at what streams have to say: 50 a second
-};
-
-/// What all connections of a server share.
-///
-/// Threads: any. Limits: those given. Failure: the functions say whether there was room.
-class HttpBudget {
-  public:
-    explicit HttpBudget(const HttpLimits& given) noexcept : limits(given) {}
-
-    [[nodiscard]] bool take_body(std::size_t bytes) noexcept { return take(bodies_, bytes, limits.bodies_bytes_max); }
-    void give_body(std::size_t bytes) noexcept { bodies_ -= bytes; }
-    [[nodiscard]] bool take_stream() noexcept { return take(streams_, 1, limits.streams_max); }
-    void give_stream() noexcept { --streams_; }
-    [[nodiscard]] std::size_t streams() const noexcept { return streams_; }
-
-    const HttpLimits limits;
-
-  private:
-    static bool take(std::atomic<std::size_t>& taken, std::size_t more, std::size_t most) noexcept {
-        if (taken.fetch_add(more) + more <= most) {
-            return true;
-        }
-        taken -= more;
-        return false;
-    }
-
-    std::atomic<std::size_t> bodies_{0};   // bytes of bodies that have been begun
-    std::atomic<std::size_t> streams_{0};  // open
 };
 
 }  // namespace telegate

@@ -55,6 +55,10 @@ enum class StreamState : std::uint8_t {
 /// Appends what is new to `out`, about `bytes_max` bytes at most. Called by one thread at a time, not always the same.
 using StreamPull = std::function<StreamState(std::string& out, std::size_t bytes_max)>;
 
+/// Appends the next piece of a body to `out`, about `bytes_max` bytes. Returns whether there are more. Called by one
+/// thread at a time, not always the same, until it returns false or the client has gone.
+using BodyPieces = std::function<bool(std::string& out, std::size_t bytes_max)>;
+
 struct HttpResponse {
     int status = 200;
     std::string content_type;
@@ -62,10 +66,15 @@ struct HttpResponse {
     std::vector<std::pair<std::string, std::string>> headers;  // beyond Content-Type and Content-Length
     /// In place of `body` when there is one: the same bytes for many answers.
     std::shared_ptr<const std::string> shared_body = nullptr;
+    /// In place of `body`: a large one, which is made while it is sent.
+    BodyPieces pieces = nullptr;
     /// When there is one, the body is what it gives, for as long as the client stays.
     StreamPull stream = nullptr;
     /// What a change has done, as " key=value ...", for its line in the log.
     std::string log_note = {};
+
+    /// Whether the body's length is known only when it has been sent.
+    [[nodiscard]] bool has_open_end() const noexcept { return stream || pieces; }
 };
 
 }  // namespace telegate

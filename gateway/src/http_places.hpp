@@ -1,7 +1,7 @@
 #pragma once
 
+#include "http_budget.hpp"
 #include "http_connection.hpp"
-#include "http_limits.hpp"
 
 #include "core/clock.hpp"
 

@@ -1,5 +1,6 @@
 #include "http_reply.hpp"
 
+#include "http_budget.hpp"
 #include "http_head.hpp"
 #include "problem.hpp"
 
@@ -25,7 +26,7 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
 
 // How the peer finds the end of the body.
 void append_framing(std::string& out, const HttpResponse& response, const ReplyFrame& frame) {
-    if (response.stream) {
+    if (response.has_open_end()) {
         out.append(frame.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n");
         return;
     }
@@ -40,7 +41,7 @@ void append_head(std::string& out, const HttpResponse& response, const ReplyFram
     out.append("HTTP/1.1 ");
     append_number(out, static_cast<std::size_t>(response.status));
     out.append(" ").append(status_phrase(response.status)).append("\r\n");
-    if (frame.close || (response.stream && frame.http_1_0)) {
+    if (frame.close || (response.has_open_end() && frame.http_1_0)) {
         out.append("Connection: close\r\n");
     } else if (frame.http_1_0) {
         out.append("Connection: keep-alive\r\n");
@@ -65,13 +66,24 @@ void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& re
     if (frame.head_only || response.status == 204 || response.status == 304) {
         return;
     }
-    if (response.stream) {
+    if (response.has_open_end()) {
+        reply.chunked = !frame.http_1_0;
         reply.stream = std::move(response.stream);
+        reply.pieces = std::move(response.pieces);
     } else if (response.shared_body) {
         reply.shared = std::move(response.shared_body);
+    } else if (response.body.size() > HttpBudget::small_body_bytes_max) {
+        reply.shared = std::make_shared<const std::string>(std::move(response.body));
     } else {
         reply.bytes += response.body;
     }
+}
+
+void append_chunk(std::string& out, std::string_view bytes) {
+    std::array<char, 16> size{};
+    const auto [end, error] = std::to_chars(size.data(), size.data() + size.size(), bytes.size(), 16);
+    out.append(size.data(), end);
+    out.append("\r\n").append(bytes).append("\r\n");
 }
 
 std::string refusal_bytes(int status, std::string detail, std::string instance) {

@@ -51,6 +51,7 @@ class HttpServer {
     void wake_streams() noexcept;
     /// Open now. Threads: any.
     [[nodiscard]] std::size_t streams() const noexcept { return budget_.streams(); }
+    [[nodiscard]] HttpFigures figures() const { return budget_.figures(); }
     /// Of the first listener; "" when there is none.
     [[nodiscard]] std::string address() const;
     /// "http://127.0.0.1:8080", "https://..." or "unix:/run/x.sock", of each listener.

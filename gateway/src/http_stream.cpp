@@ -1,7 +1,8 @@
 #include "http_stream.hpp"
 
-#include <array>
-#include <charconv>
+#include "http_reply.hpp"
+
+#include <string_view>
 #include <utility>
 
 namespace telegate {
@@ -33,24 +34,17 @@ bool HttpStream::fill(std::string& out, MonoTime now) {
         return false;
     }
     speaks_at_ = now + budget_.limits.stream_silence;
-    append_chunk(out, pulled_);
+    if (chunked_) {
+        append_chunk(out, pulled_);
+    } else {
+        out += pulled_;
+    }
     return true;
 }
 
 void HttpStream::finish(std::string& out) {
     ended_ = true;
-    out.append(chunked_ ? "0\r\n\r\n" : "");
-}
-
-void HttpStream::append_chunk(std::string& out, std::string_view bytes) const {
-    if (!chunked_) {
-        out.append(bytes);
-        return;
-    }
-    std::array<char, 16> size{};
-    const auto [end, error] = std::to_chars(size.data(), size.data() + size.size(), bytes.size(), 16);
-    out.append(size.data(), end);
-    out.append("\r\n").append(bytes).append("\r\n");
+    out.append(chunked_ ? last_chunk : "");
 }
 
 }  // namespace telegate

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "http_limits.hpp"
+#include "http_budget.hpp"
 #include "http_message.hpp"
 
 #include "core/clock.hpp"
@@ -34,8 +34,6 @@ class HttpStream {
     [[nodiscard]] MonoTime speaks_at() const noexcept { return speaks_at_; }
 
   private:
-    void append_chunk(std::string& out, std::string_view bytes) const;
-
     const StreamPull pull_;
     const bool chunked_;
     HttpBudget& budget_;

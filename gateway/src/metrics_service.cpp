@@ -60,6 +60,13 @@ void add_health(Source source, Text text) {
 }
 
 template <class Value>
+void add_http(Source source, Text text, const Value& value) {
+    if (source.handlers.http) {
+        text.add({}, value(source.handlers.http()));
+    }
+}
+
+template <class Value>
 void add_history(Source source, Text text, const Value& value) {
     if (source.handlers.history != nullptr) {
         text.add({}, std::uint64_t{value(*source.handlers.history)});
@@ -103,6 +110,12 @@ constexpr std::array service_rows{
               [](Source s, Text t) {
                   if (s.handlers.streams != nullptr) { t.add({}, std::uint64_t{s.handlers.streams->count()}); }
               }},
+    MetricRow{{"telegate_rest_response_bytes", MetricType::gauge, "bytes",
+               "Bodies of responses over 16 KiB that are being sent, up to 64 MiB; shared ones count once."}, "",
+              [](Source s, Text t) { add_http(s, t, [](const HttpFigures& f) { return std::uint64_t{f.response_bytes}; }); }},
+    MetricRow{{"telegate_rest_responses_refused", MetricType::counter, "",
+               "Responses refused with 503 because clients had not read others, see telegate_rest_response_bytes."}, "",
+              [](Source s, Text t) { add_http(s, t, [](const HttpFigures& f) { return f.responses_refused; }); }},
     MetricRow{{"telegate_history_written", MetricType::counter, "", "Samples written to the history."}, "",
               [](Source s, Text t) { add_history(s, t, [](const History& h) { return h.position(); }); }},
     MetricRow{{"telegate_history_held", MetricType::gauge, "", "Samples that it holds now."}, "",

@@ -3,6 +3,7 @@
 #include "device/sampler.hpp"
 #include "health.hpp"
 #include "history.hpp"
+#include "http_budget.hpp"
 #include "http_message.hpp"
 #include "log_level.hpp"
 #include "open_streams.hpp"
@@ -58,6 +59,8 @@ struct RestHandlers {
     std::function<std::shared_ptr<const std::string>()> status_body = {};
     /// The role that the sender of a request has without a token or a certificate. Set by the REST server itself.
     std::function<HttpRole(const HttpRequest& request)> role_without_credentials = {};
+    /// What the server of all this counts. Set by the REST server itself.
+    std::function<HttpFigures()> http = {};
 };
 
 }  // namespace telegate

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,9 +41,54 @@ constexpr std::array channel_parameters{
                   .meaning = "Samples at most."},
 };
 
-bool is_known(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
+/// The body of GET /channels: a full channel table makes 20 MB of it.
+/// Threads: one at a time. Limits: about what is asked for at once. Failure: std::bad_alloc.
+class ChannelList {
+  public:
+    ChannelList(const RestHandlers& handlers, std::string prefix)
+        : table_(handlers.sample_text->channels()), ledger_(*handlers.ledger), prefix_(std::move(prefix)) {
+        for (std::string& name : handlers.devices()) {
+            devices_.insert(std::move(name));
+        }
+    }
+
+    /// BodyPieces.
+    bool operator()(std::string& out, std::size_t bytes_max) {
+        if (next_ == 0) {
+            out += "{\"channels\":[";
+        }
+        const std::size_t out_max = out.size() + bytes_max;
+        for (; next_ < table_.size() && out.size() < out_max; ++next_) {
+            add(static_cast<ChannelId>(next_), out);
+        }
+        if (next_ < table_.size()) {
+            return true;
+        }
+        out += "],\"refused\":" + std::to_string(table_.refused()) + "}\n";
+        return false;
+    }
+
+  private:
+    void add(ChannelId id, std::string& out) {
+        const ChannelInfo& info = table_.at(id);
+        if (info.topic.starts_with(prefix_) && devices_.contains(info.device)) {
+            const Json json{{"topic", info.topic},
+                            {"device", info.device},
+                            {"channel", info.channel},
+                            {"unit", info.unit},
+                            {"books", channel_books_json(ledger_.books_of(id))}};
+            out += std::exchange(is_first_, false) ? "" : ",";
+            out += json.dump();
+        }
+    }
+
+    const ChannelTable& table_;
+    const Ledger& ledger_;
+    std::string prefix_;
+    std::unordered_set<std::string> devices_;
+    std::size_t next_ = 0;
+    bool is_first_ = true;
+};
 
 HttpResponse get_channels(const RestCall& call) {
     ParameterReader reader(call);
@@ -50,22 +96,9 @@ HttpResponse get_channels(const RestCall& call) {
     if (reader.failed()) {
         return reader.refusal();
     }
-    const std::vector<std::string> devices = call.handlers.devices();
-    const ChannelTable& table = call.handlers.sample_text->channels();
-    Json channels = Json::array();
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        const auto id = static_cast<ChannelId>(i);
-        const ChannelInfo& info = table.at(id);
-        if (info.topic.starts_with(wanted) && is_known(devices, info.device)) {
-            channels.push_back({{"topic", info.topic},
-                                {"device", info.device},
-                                {"channel", info.channel},
-                                {"unit", info.unit},
-                                {"books", channel_books_json(call.handlers.ledger->books_of(id))}});
-        }
-    }
-    const Json json{{"channels", std::move(channels)}, {"refused", table.refused()}};
-    return {200, "application/json", json.dump() + '\n', {}};
+    HttpResponse response{200, std::string(call.media_type), "", {}};
+    response.pieces = ChannelList(call.handlers, std::string(wanted));
+    return response;
 }
 
 /// `"samples":[...]` of the wire's objects.

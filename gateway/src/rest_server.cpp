@@ -23,6 +23,9 @@ struct RestServer::State {
         handlers.role_without_credentials = [this](const HttpRequest& request) {
             return access.identify({request.peer->address, request.peer->uid, {}}, {}).role;
         };
+        handlers.http = [this] {
+            return server.figures();
+        };
         address = server.address();
     }
 

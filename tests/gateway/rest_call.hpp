@@ -29,7 +29,11 @@ class RestCaller {
         return answer_rest(gateway.handlers(), request);
     }
     nlohmann::json ask(std::string_view method, const std::string& target, std::string_view body = {}) {
-        return nlohmann::json::parse((*this)(method, target, body).body);
+        HttpResponse response = (*this)(method, target, body);
+        constexpr std::size_t piece_bytes_max = 100;
+        while (response.pieces && response.pieces(response.body, piece_bytes_max)) {
+        }
+        return nlohmann::json::parse(response.body);
     }
 
     FakeGateway gateway;

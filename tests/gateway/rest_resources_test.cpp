@@ -188,6 +188,26 @@ TEST_CASE("channels are listed, by prefix if one is given", "[gateway][rest]") {
     CHECK(call.ask("GET", "/channels?prefix=hosts")["channels"].empty());
 }
 
+TEST_CASE("channels are listed piece by piece, however many there are", "[gateway][rest]") {
+    Sampled call;
+    for (int channel = 2; channel < 1'000; ++channel) {
+        REQUIRE(call.gateway.channels.add(DeviceId{0}, "host", "c" + std::to_string(channel), "").has_value());
+    }
+    const HttpResponse response = call("GET", "/channels");
+    REQUIRE(response.pieces);
+    std::string text;
+    bool has_more = true;
+    while (has_more) {
+        const std::size_t before = text.size();
+        has_more = response.pieces(text, 1'000);
+        CHECK(text.size() - before < 2'000);
+    }
+    const json list = json::parse(text);
+    CHECK(list["channels"].size() == 1'000);
+    CHECK(list["channels"].back()["topic"] == "host/c999");
+    CHECK(list["refused"] == 0);
+}
+
 TEST_CASE("a channel shows its books and what it lost for each reason", "[gateway][rest]") {
     Sampled call;
     TelemetrySample sample{};
