@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t read_bytes_max = 16 * 1024;
 constexpr std::size_t kept_bytes_max = 16 * 1024;  // of memory, between two requests
+// Of a body in one call of serve(): a piece that takes a millisecond to make, or what takes as long to send.
 constexpr std::size_t piece_bytes_max = 16 * 1024;
+constexpr std::size_t send_bytes_max = 256 * 1024;
 // Reads and requests in one call of serve(), so that a peer that sends without end does not keep a worker.
 constexpr std::size_t turns_max = 32;
 
@@ -53,7 +55,7 @@ HttpConnection::Wants HttpConnection::serve(HttpEngine& engine, const Turn& turn
     for (std::size_t count = 0; count < turns_max; ++count) {
         const Step next = opened_ ? step(engine, turn) : open();
         if (next != Step::forward) {
-            return next == Step::stay ? Wants::news : Wants::close;
+            return next == Step::stay ? Wants::news : next == Step::again ? Wants::again : Wants::close;
         }
     }
     return Wants::again;
@@ -65,11 +67,29 @@ void HttpConnection::wake_stream() noexcept {
     }
 }
 
-void HttpConnection::end_stream() {
+void HttpConnection::end_stream(MonoTime now) {
     if (stream_ && !stream_->ended()) {
         stream_->finish(out_.bytes);
-        (void)flush();
+        (void)flush(now);
     }
+}
+
+HttpClaim HttpConnection::claim(MonoTime now) const noexcept {
+    using Standing = HttpClaim::Standing;
+    if (phase_ == Phase::response && now - taken_at_ >= budget_.limits.stuck_after) {
+        return {Standing::stuck, taken_at_};
+    }
+    if (goes_first_ && phase_ != Phase::lingering) {
+        return {Standing::first, deadline_};
+    }
+    switch (phase_) {
+        case Phase::idle:
+        case Phase::lingering: return {Standing::resting, deadline_};
+        case Phase::response: return {Standing::taking, taken_at_};
+        case Phase::request:
+        case Phase::streaming: break;  // streams have places of their own
+    }
+    return {Standing::asking, deadline_};
 }
 
 HttpConnection::Step HttpConnection::open() {
@@ -86,11 +106,11 @@ HttpConnection::Step HttpConnection::open() {
 HttpConnection::Step HttpConnection::step(HttpEngine& engine, const Turn& turn) {
     if (phase_ == Phase::lingering) {
         in_.clear();
-    } else if (const Step flushed = flush(); flushed != Step::forward) {
+    } else if (const Step flushed = flush(turn.now); flushed != Step::forward) {
         return flushed;
     } else if (out_.pieces) {
         add_piece();
-        return Step::forward;
+        return Step::again;
     } else if (stream_) {
         in_.clear();  // whoever has asked for a stream has no more to say
         fill_stream(turn.now);
@@ -113,7 +133,10 @@ void HttpConnection::start(Phase phase, MonoTime now) {
     switch (phase) {
         case Phase::request: deadline_ = now + limits.request_time; break;
         case Phase::idle: deadline_ = now + limits.idle_time; break;
-        case Phase::response: deadline_ = now + limits.response_time; break;
+        case Phase::response:
+            deadline_ = now + limits.response_time;
+            taken_at_ = now;
+            break;
         case Phase::streaming: deadline_ = now + limits.stream_stall; break;
         case Phase::lingering: deadline_ = now + limits.linger_time; break;
     }
@@ -130,17 +153,22 @@ HttpConnection::Step HttpConnection::receive() {
     return Step::forward;
 }
 
-// forward: nothing is left to send.
-HttpConnection::Step HttpConnection::flush() {
+// forward: nothing is left to send. again: there is, when others have had their turn.
+HttpConnection::Step HttpConnection::flush(MonoTime now) {
     const std::string_view shared = out_.shared ? std::string_view(*out_.shared) : std::string_view();
+    const std::size_t sent_max = out_sent_ + send_bytes_max;
     while (out_sent_ < out_.bytes.size() + shared.size()) {
+        if (out_sent_ >= sent_max) {
+            return Step::again;
+        }
         const std::size_t own = std::min(out_sent_, out_.bytes.size());
         const HttpSocket::Moved sent =
-            socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own));
+            socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own, send_bytes_max));
         if (sent.progress != Progress::some) {
             return sent.progress == Progress::none ? Step::stay : Step::close;
         }
         out_sent_ += sent.bytes;
+        taken_at_ = now;
     }
     if (out_sent_ > 0) {
         forget_sent();
@@ -196,6 +224,7 @@ bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t he
         return wait_for_body(outcome, turn.now);
     }
     ++requests_;
+    goes_first_ = outcome.goes_first;
     budget_.give_body(std::exchange(body_bytes_taken_, 0));
     wanted_bytes_ = 0;
     last_ = outcome.close;

@@ -8,11 +8,29 @@
 #include "core/clock.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace telegate {
+
+/// What a connection has to say for its place when all are taken: the one with the least claim gives way.
+struct HttpClaim {
+    enum class Standing : std::uint8_t {
+        stuck,    // its client does not take the response
+        resting,  // between requests, or at its end
+        taking,   // a response
+        asking,   // has connected, or sent a part of a request
+        first,    // has asked for something that goes first
+    };
+    Standing standing = Standing::stuck;
+    MonoTime time{};  // of several, the earliest gives way
+
+    bool operator<(const HttpClaim& other) const noexcept {
+        return standing != other.standing ? standing < other.standing : time < other.time;
+    }
+};
 
 /// One client: reads requests, answers them in order, never waits.
 ///
@@ -42,7 +60,7 @@ class HttpConnection {
     /// There may be something new for its stream.
     void wake_stream() noexcept;
     /// Ends a stream in good order, as far as that goes at once.
-    void end_stream();
+    void end_stream(MonoTime now);
 
     [[nodiscard]] bool streaming() const noexcept { return stream_.has_value(); }
     /// When to give this connection up unless serve() has gone further.
@@ -51,18 +69,19 @@ class HttpConnection {
     [[nodiscard]] MonoTime speaks_at() const noexcept {
         return stream_ && out_.bytes.empty() ? stream_->speaks_at() : MonoTime::max();
     }
+    [[nodiscard]] HttpClaim claim(MonoTime now) const noexcept;
     [[nodiscard]] int descriptor() const noexcept { return socket_->descriptor(); }
 
   private:
     enum class Phase { request, idle, response, streaming, lingering };
-    enum class Step { forward, stay, close };
+    enum class Step { forward, again, stay, close };
     using Progress = HttpSocket::Progress;
 
     void start(Phase phase, MonoTime now);
     [[nodiscard]] Step open();
     [[nodiscard]] Step step(HttpEngine& engine, const Turn& turn);
     [[nodiscard]] Step receive();
-    [[nodiscard]] Step flush();
+    [[nodiscard]] Step flush(MonoTime now);
     void forget_sent();
     bool take_request(HttpEngine& engine, const Turn& turn);
     bool answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes);
@@ -82,6 +101,7 @@ class HttpConnection {
     HttpBudget& budget_;
     Phase phase_ = Phase::request;
     MonoTime deadline_;
+    MonoTime taken_at_{};  // when the peer last took something of a response, or that was begun
     std::string in_;
     HttpReply out_;
     std::size_t out_sent_ = 0;          // of out_.bytes and out_.shared together
@@ -91,6 +111,7 @@ class HttpConnection {
     bool has_response_ = false;         // out_.shared is of the budget
     std::size_t requests_ = 0;
     std::optional<HttpStream> stream_;
+    bool goes_first_ = false;  // its last request does
     bool opened_ = false;
     bool drained_ = false;  // the socket has given all that it had
     bool last_ = false;     // nothing more is read after the response in hand

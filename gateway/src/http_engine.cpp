@@ -55,7 +55,7 @@ class MemoryStream final : public httplib::Stream {
 // The library's server, used for its reading of targets only. Its own loop gives every connection a worker
 // for as long as it is open, idle or not, and looks at idle ones a hundred times a second.
 struct HttpEngine::State final : private httplib::Server {
-    State(const HttpHandler& given_handler, const HttpIdentify& given_identify, std::size_t given_body_bytes_max);
+    State(const HttpCalls& given_calls, std::size_t given_body_bytes_max);
     HttpOutcome respond(const HttpInput& input, HttpReply& reply);
 
   private:
@@ -66,8 +66,7 @@ struct HttpEngine::State final : private httplib::Server {
     HttpResponse call_handler(std::string_view path);
     std::string_view field(std::string_view name);
 
-    const HttpHandler& handler_;
-    const HttpIdentify& identify_;
+    const HttpCalls& calls_;
     const std::size_t body_bytes_max_;
     // Of the request in hand:
     HttpHead head_;
@@ -78,9 +77,8 @@ struct HttpEngine::State final : private httplib::Server {
     std::forward_list<std::string> joined_;  // fields that came several times
 };
 
-HttpEngine::State::State(const HttpHandler& given_handler, const HttpIdentify& given_identify,
-                         std::size_t given_body_bytes_max)
-    : handler_(given_handler), identify_(given_identify), body_bytes_max_(given_body_bytes_max) {
+HttpEngine::State::State(const HttpCalls& given_calls, std::size_t given_body_bytes_max)
+    : calls_(given_calls), body_bytes_max_(given_body_bytes_max) {
     set_pre_routing_handler([this](const Request& request, Response& response) {
         answered_ = call_handler(request.path);
         response.status = 200;
@@ -103,8 +101,8 @@ HttpOutcome HttpEngine::State::respond(const HttpInput& input, HttpReply& reply)
     }
     peer_ = &input.peer;
     joined_.clear();
-    identity_ =
-        identify_ ? identify_(input.peer, field("authorization")) : HttpIdentity{HttpRole::admin, input.peer.address};
+    identity_ = calls_.identify ? calls_.identify(input.peer, field("authorization"))
+                                : HttpIdentity{HttpRole::admin, input.peer.address};
     return answer(input, reply);
 }
 
@@ -125,6 +123,7 @@ HttpOutcome HttpEngine::State::answer(const HttpInput& input, HttpReply& reply) 
     body_ = wanted ? input.rest.substr(0, outcome.body_bytes) : std::string_view();
     // A peer that expects a 100 may or may not send its body after a final answer, so its next request cannot be found.
     outcome.close = input.last || !head_.keep_alive || (head_.expects_continue && !wanted && outcome.body_bytes > 0);
+    outcome.goes_first = calls_.goes_first && calls_.goes_first(head_.target.substr(0, head_.target.find('?')));
     HttpResponse response = is_plain() ? call_handler(head_.target) : ask_library();
     outcome.close = outcome.close || (response.has_open_end() && head_.http_1_0);
     write_reply(std::move(response),
@@ -154,8 +153,8 @@ HttpResponse HttpEngine::State::ask_library() {
 
 HttpResponse HttpEngine::State::call_handler(std::string_view path) {
     try {
-        return handler_({head_.method, path, head_.target, body_, identity_.role, identity_.who,
-                         [this](std::string_view name) { return field(name); }, peer_});
+        return calls_.handler({head_.method, path, head_.target, body_, identity_.role, identity_.who,
+                               [this](std::string_view name) { return field(name); }, peer_});
     } catch (const std::exception&) {  // what() may name files or addresses that are not for every client
         return problem_response({500, "the gateway could not answer this request", std::string(head_.target)});
     }
@@ -181,8 +180,8 @@ std::string_view HttpEngine::State::field(std::string_view name) {
     return several ? std::string_view(joined_.emplace_front(std::move(all))) : first->value;
 }
 
-HttpEngine::HttpEngine(const HttpHandler& handler, const HttpIdentify& identify, std::size_t body_bytes_max)
-    : state_(std::make_unique<State>(handler, identify, body_bytes_max)) {}
+HttpEngine::HttpEngine(const HttpCalls& calls, std::size_t body_bytes_max)
+    : state_(std::make_unique<State>(calls, body_bytes_max)) {}
 
 HttpEngine::~HttpEngine() = default;
 

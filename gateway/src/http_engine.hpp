@@ -21,6 +21,9 @@ struct HttpIdentity {
 /// From the peer and the field Authorization, "" when there is none. Called for each request, by several at once.
 using HttpIdentify = std::function<HttpIdentity(const HttpPeer& peer, std::string_view authorization)>;
 
+/// Whether requests of this path go before others, as health checks do. Called by several at once.
+using HttpGoesFirst = std::function<bool(std::string_view path)>;
+
 /// One request, as far as it has come.
 struct HttpInput {
     std::string_view head;  // request line, fields and the empty line
@@ -35,6 +38,14 @@ struct HttpOutcome {
     std::size_t body_bytes = 0;     // of the request's body, which follows its head
     bool waiting = false;           // for that body: nothing has been answered, ask again when all of it has come
     bool expects_continue = false;  // while waiting: the peer waits too, for a word that it may send
+    bool goes_first = false;        // see HttpGoesFirst
+};
+
+/// What requests are answered with. Outlives the engines.
+struct HttpCalls {
+    HttpHandler handler;
+    HttpIdentify identify = {};     // none: everybody is admin, by the name of his address
+    HttpGoesFirst goes_first = {};  // none: no path does
 };
 
 /// Requests in, answers out. The head is judged by read_head(); what is plain goes to the handler at once, and
@@ -47,7 +58,7 @@ struct HttpOutcome {
 ///          std::bad_alloc.
 class HttpEngine {
   public:
-    HttpEngine(const HttpHandler& handler, const HttpIdentify& identify, std::size_t body_bytes_max);
+    HttpEngine(const HttpCalls& calls, std::size_t body_bytes_max);
     ~HttpEngine();
     HttpEngine(const HttpEngine&) = delete;
     HttpEngine& operator=(const HttpEngine&) = delete;

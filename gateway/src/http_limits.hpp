@@ -18,6 +18,7 @@ struct HttpLimits {
     std::size_t requests_max = 1'000;  // on one connection, so that even a busy one gives way now and then
     std::chrono::milliseconds request_time{5'000};    // for the whole of a request, however its bytes trickle
     std::chrono::milliseconds response_time{10'000};  // for the whole of a response
+    std::chrono::milliseconds stuck_after{100};       // without taking any of a response; longer than a round trip
     std::chrono::milliseconds idle_time{15'000};      // between requests; costs a descriptor and nothing else
     std::chrono::milliseconds linger_time{1'000};  // for the peer to see the last response before the connection goes
     std::chrono::milliseconds stream_silence{15'000};  // proxies give up a connection after 30 or 60 s of silence

@@ -19,7 +19,8 @@
 namespace telegate {
 namespace {
 
-constexpr int backlog = 128;
+// A client beyond it tries again after a second, which is as long as some health checks wait.
+constexpr int backlog = 1'024;
 constexpr mode_t unix_mode = 0660;
 
 std::string address_text(const std::string& host, const std::string& port) {

@@ -5,10 +5,10 @@
 
 namespace telegate {
 
-void HttpPlaces::add(std::unique_ptr<HttpConnection> connection, const HttpBudget& budget, const Watch& watch) {
+void HttpPlaces::add(std::unique_ptr<HttpConnection> connection, MonoTime now, const Watch& watch) {
     const std::lock_guard lock(mutex_);
-    const std::size_t streams = std::min(budget.streams(), entries_.size());
-    if (entries_.size() - streams >= limits_.connections_max && !close_nearest_deadline()) {
+    const std::size_t streams = std::min(budget_.streams(), entries_.size());
+    if (entries_.size() - streams >= budget_.limits.connections_max && !close_least_claim(now)) {
         return;
     }
     const Id id = id_next_++;
@@ -90,28 +90,32 @@ std::vector<HttpPlaces::Id> HttpPlaces::streams() {
     return ids;
 }
 
-void HttpPlaces::clear() {
+void HttpPlaces::clear(MonoTime now) {
     const std::lock_guard lock(mutex_);
     for (auto& [id, entry] : entries_) {
-        entry.connection->end_stream();
+        entry.connection->end_stream(now);
     }
     entries_.clear();
 }
 
 // With mutex_ held. Whether there was one to close. Streams have places of their own.
-bool HttpPlaces::close_nearest_deadline() {
-    auto nearest = entries_.end();
+bool HttpPlaces::close_least_claim(MonoTime now) {
+    auto least = entries_.end();
+    HttpClaim least_claim;
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-        if (!entry->second.busy && !entry->second.connection->streaming() &&
-            (nearest == entries_.end() ||
-             entry->second.connection->deadline() < nearest->second.connection->deadline())) {
-            nearest = entry;
+        if (entry->second.busy || entry->second.connection->streaming()) {
+            continue;
+        }
+        const HttpClaim claim = entry->second.connection->claim(now);
+        if (least == entries_.end() || claim < least_claim) {
+            least = entry;
+            least_claim = claim;
         }
     }
-    if (nearest == entries_.end()) {
+    if (least == entries_.end()) {
         return false;
     }
-    entries_.erase(nearest);
+    entries_.erase(least);
     return true;
 }
 

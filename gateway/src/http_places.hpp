@@ -19,7 +19,7 @@ namespace telegate {
 /// remembered, and whoever serves it then goes on.
 ///
 /// Threads: any.
-/// Limits:  connections_max besides the streams; when they are taken, the one nearest its deadline gives way.
+/// Limits:  connections_max besides the streams; when they are taken, the one with the least HttpClaim gives way.
 /// Failure: std::bad_alloc.
 class HttpPlaces {
   public:
@@ -32,9 +32,9 @@ class HttpPlaces {
     /// Called with the lock held, when the connection has its place.
     using Watch = std::function<void(int descriptor, Id id)>;
 
-    HttpPlaces(const HttpLimits& limits, Id first_id) noexcept : limits_(limits), id_next_(first_id) {}
+    HttpPlaces(const HttpBudget& budget, Id first_id) noexcept : budget_(budget), id_next_(first_id) {}
 
-    void add(std::unique_ptr<HttpConnection> connection, const HttpBudget& budget, const Watch& watch);
+    void add(std::unique_ptr<HttpConnection> connection, MonoTime now, const Watch& watch);
     /// The connection to serve now; nullptr when it is gone, or another worker has it and will see to the news.
     [[nodiscard]] HttpConnection* take(Id id, News& news);
     /// After serving it. Whether there is news meanwhile, and the caller is to go on.
@@ -44,7 +44,7 @@ class HttpPlaces {
     [[nodiscard]] std::vector<Id> streams();
     [[nodiscard]] MonoTime next_due() const noexcept { return MonoTime(Duration(next_due_)); }
     /// Ends them all; nobody serves one.
-    void clear();
+    void clear(MonoTime now);
 
   private:
     struct Entry {
@@ -54,10 +54,10 @@ class HttpPlaces {
         News news{};
     };
 
-    bool close_nearest_deadline();
+    bool close_least_claim(MonoTime now);
     void note_due(const HttpConnection& connection) noexcept;
 
-    const HttpLimits& limits_;
+    const HttpBudget& budget_;
     std::atomic<Duration::rep> next_due_{MonoTime::max().time_since_epoch().count()};  // none is due before this
 
     std::mutex mutex_;                       // guards the rest; never held while a request is answered

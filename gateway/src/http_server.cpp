@@ -61,12 +61,12 @@ Duration::rep count_of(MonoTime time) noexcept {
 
 }  // namespace
 
-HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler)
+HttpServer::HttpServer(HttpServerOptions options, HttpCalls calls)
     : options_(std::move(options)),
-      handler_(std::move(handler)),
+      calls_(std::move(calls)),
       budget_(options_.limits),
       listeners_(listeners_of(options_)),
-      places_(budget_.limits, id_first_connection),
+      places_(budget_, id_first_connection),
       accept_again_(never),
       streams_due_(never) {
     try {
@@ -110,7 +110,7 @@ void HttpServer::stop() {
     for (HttpListener& listener : listeners_) {
         listener.close();
     }
-    places_.clear();
+    places_.clear(std::chrono::steady_clock::now());
 }
 
 void HttpServer::wake_streams() noexcept {
@@ -136,7 +136,7 @@ std::vector<std::string> HttpServer::urls() const {
 }
 
 void HttpServer::run() {
-    HttpEngine engine(handler_, options_.identify, options_.limits.body_bytes_max);
+    HttpEngine engine(calls_, options_.limits.body_bytes_max);
     while (!stopping_) {
         epoll_event event{};
         const int events = ::epoll_wait(epoll_, &event, 1, wait_ms(std::chrono::steady_clock::now()));
@@ -184,7 +184,7 @@ void HttpServer::add(const HttpListener& listener, HttpListener::Accepted&& clie
         return;
     }
     auto connection = std::make_unique<HttpConnection>(std::move(socket), std::move(client.peer), budget_, now);
-    places_.add(std::move(connection), budget_,
+    places_.add(std::move(connection), now,
                 [this](int descriptor, HttpPlaces::Id id) { watch(descriptor, EPOLL_CTL_ADD, connection_events, id); });
 }
 

@@ -24,7 +24,6 @@ struct HttpServerOptions {
     HttpLimits limits{};
     std::string unix_socket = {};  // a path; "": none
     int adopted_socket = -1;       // one that listens already, in place of host and port; -1: none
-    HttpIdentify identify = {};    // none: everybody is admin, by the name of his address
     /// What TLS connections are made with, asked for each TCP client; none or nullptr: no TLS.
     std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
@@ -33,12 +32,12 @@ struct HttpServerOptions {
 /// client that is idle, slow to ask or slow to read holds a descriptor until its deadline, never a worker.
 ///
 /// Threads: constructor, start() and stop() the main thread; the handler runs on the workers, `tg-http-0` and up.
-/// Limits:  see HttpLimits. When connections_max are open, the one nearest its deadline gives way to a new one.
+/// Limits:  see HttpLimits. When connections_max are open, the one with the least claim gives way to a new one.
 /// Failure: the constructor throws std::system_error; after that every failure ends one connection only.
 class HttpServer {
   public:
     /// Listens; clients wait in the kernel's backlog until start().
-    HttpServer(HttpServerOptions options, HttpHandler handler);
+    HttpServer(HttpServerOptions options, HttpCalls calls);
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
@@ -69,7 +68,7 @@ class HttpServer {
     [[nodiscard]] int wait_ms(MonoTime now) const;
 
     const HttpServerOptions options_;
-    const HttpHandler handler_;
+    const HttpCalls calls_;
     HttpBudget budget_;
     std::vector<HttpListener> listeners_;
     HttpPlaces places_;

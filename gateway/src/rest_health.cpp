@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -75,6 +76,11 @@ constexpr std::array health_route_table{
 };
 
 }  // namespace
+
+bool is_health_path(std::string_view path) noexcept {
+    return std::any_of(health_route_table.begin(), health_route_table.end(),
+                       [path](const RestRoute& route) { return route.path == path; });
+}
 
 std::span<const RestRoute> health_routes() noexcept {
     return health_route_table;

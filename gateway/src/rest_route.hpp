@@ -54,6 +54,9 @@ inline constexpr std::array may_be_late{503};
 /// Of a topic prefix in a query.
 inline constexpr std::size_t prefix_characters_max = 256;
 
+/// Whether this is the path of a health check. Threads: any.
+[[nodiscard]] bool is_health_path(std::string_view path) noexcept;
+
 /// The rows, by noun; rest_table.cpp puts them in order.
 [[nodiscard]] std::span<const RestRoute> overview_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> health_routes() noexcept;

@@ -1,6 +1,7 @@
 #include "rest_server.hpp"
 
 #include "http_server.hpp"
+#include "rest_route.hpp"
 #include "rest_routes.hpp"
 #include "status_cache.hpp"
 #include "status_json.hpp"
@@ -16,7 +17,7 @@ struct RestServer::State {
           handlers(std::move(given)),
           status([this] { return render_status(); }),
           access(std::move(options.credentials), options.limits),
-          server(server_options(std::move(options)), [this](const HttpRequest& request) { return answer(request); }) {
+          server(server_options(std::move(options)), calls()) {
         handlers.status_body = [this] {
             return status.get(std::chrono::steady_clock::now());
         };
@@ -43,13 +44,17 @@ struct RestServer::State {
         result.workers = RestServer::workers;
         result.limits.connections_max = options.connections_max;
         result.limits.streams_max = options.streams_max;
-        result.identify = [this](const HttpPeer& peer, std::string_view authorization) {
-            return access.identify(peer, authorization);
-        };
         result.tls = [this] {
             return access.tls();
         };
         return result;
+    }
+
+    HttpCalls calls() {
+        return {.handler = [this](const HttpRequest& request) { return answer(request); },
+                .identify = [this](const HttpPeer& peer,
+                                   std::string_view authorization) { return access.identify(peer, authorization); },
+                .goes_first = is_health_path};
     }
 
     HttpResponse answer(const HttpRequest& request) {

@@ -12,6 +12,8 @@
 namespace telegate::test {
 
 inline constexpr std::string_view get = "GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
+inline constexpr std::string_view get_large = "GET /large HTTP/1.1\r\nHost: h\r\n\r\n";
+inline constexpr std::string_view get_livez = "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n";
 inline constexpr std::string_view get_and_close = "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
 
 /// A test that ends with them has waited for none of its phases to end.
@@ -21,15 +23,16 @@ inline HttpLimits unhurried() {
     return limits;
 }
 
-/// A server whose every answer is the method and path of the request.
+/// A server whose every answer is the method and path of the request. GET /livez goes first.
 struct EchoServer {
-    explicit EchoServer(HttpLimits limits = {}, HttpHandler handler = echo)
-        : server({"127.0.0.1", 0, 2, limits}, std::move(handler)) {
+    explicit EchoServer(HttpLimits limits = {}, HttpHandler handler = echo, std::size_t workers = 2)
+        : server({"127.0.0.1", 0, workers, limits}, {.handler = std::move(handler), .goes_first = is_livez}) {
         server.start();
     }
     static HttpResponse echo(const HttpRequest& request) {
         return {200, "text/plain", std::string(request.method) + ' ' + std::string(request.path) + '.', {}};
     }
+    static bool is_livez(std::string_view path) { return path == "/livez"; }
     RawHttpClient connect(int receive_bytes = 0) { return RawHttpClient(server.address(), receive_bytes); }
     std::string ask(std::string_view bytes) { return connect().send(bytes).read_all(); }
 

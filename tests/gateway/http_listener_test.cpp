@@ -30,7 +30,7 @@ HttpServerOptions on_unix(const std::string& path) {
 TEST_CASE("a Unix socket is served, for its owner and group only", "[gateway][http][unix]") {
     ScratchDir folder;
     const std::string path = folder.path("rest.sock");
-    HttpServer server(on_unix(path), EchoServer::echo);
+    HttpServer server(on_unix(path), {EchoServer::echo});
     server.start();
     CHECK(server.address() == "unix:" + path);
     CHECK(status_of(RawHttpClient("unix:" + path).send(get_and_close).read_all()) == 200);
@@ -45,7 +45,7 @@ TEST_CASE("TCP and a Unix socket are served at once", "[gateway][http][unix]") {
     ScratchDir folder;
     HttpServerOptions options = on_unix(folder.path("rest.sock"));
     options.host = "127.0.0.1";
-    HttpServer server(options, EchoServer::echo);
+    HttpServer server(options, {EchoServer::echo});
     server.start();
     CHECK(server.urls() == std::vector<std::string>{"http://" + server.address(), "unix:" + options.unix_socket});
     CHECK(status_of(RawHttpClient(server.address()).send(get_and_close).read_all()) == 200);
@@ -95,7 +95,7 @@ TEST_CASE("a socket that listens already is taken over", "[gateway][http]") {
     HttpServerOptions options;
     options.adopted_socket = ::dup(bound.socket());
     bound.close();
-    HttpServer server(options, EchoServer::echo);
+    HttpServer server(options, {EchoServer::echo});
     server.start();
     CHECK(server.address() == address);
     CHECK(status_of(RawHttpClient(address).send(get_and_close).read_all()) == 200);

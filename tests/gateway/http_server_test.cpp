@@ -198,13 +198,13 @@ TEST_CASE("a stop lets the answer in hand out", "[gateway][http]") {
 }
 
 TEST_CASE("a server that was never started can be stopped", "[gateway][http]") {
-    HttpServer server({"127.0.0.1", 0, 2, {}}, EchoServer::echo);
+    HttpServer server({"127.0.0.1", 0, 2, {}}, {EchoServer::echo});
     server.stop();
     CHECK_THROWS(RawHttpClient(server.address()));
 }
 
 TEST_CASE("a client that comes before the start is served after it", "[gateway][http]") {
-    HttpServer server({"127.0.0.1", 0, 2, {}}, EchoServer::echo);
+    HttpServer server({"127.0.0.1", 0, 2, {}}, {EchoServer::echo});
     RawHttpClient client(server.address());
     client.send(get_and_close);
     server.start();
@@ -212,13 +212,13 @@ TEST_CASE("a client that comes before the start is served after it", "[gateway][
 }
 
 TEST_CASE("localhost is 127.0.0.1 and other names are refused", "[gateway][http]") {
-    CHECK(HttpServer({"localhost", 0, 1, {}}, EchoServer::echo).address().starts_with("127.0.0.1:"));
-    CHECK_THROWS_AS(HttpServer({"example.org", 0, 1, {}}, EchoServer::echo), std::system_error);
+    CHECK(HttpServer({"localhost", 0, 1, {}}, {EchoServer::echo}).address().starts_with("127.0.0.1:"));
+    CHECK_THROWS_AS(HttpServer({"example.org", 0, 1, {}}, {EchoServer::echo}), std::system_error);
 }
 
 TEST_CASE("IPv6 is served where the machine has it", "[gateway][http]") {
     try {
-        const HttpServer server({"::1", 0, 1, {}}, EchoServer::echo);
+        const HttpServer server({"::1", 0, 1, {}}, {EchoServer::echo});
         CHECK(server.address().starts_with("[::1]:"));
     } catch (const std::system_error& error) {
         CHECK(error.code() != std::errc::address_in_use);  // a machine without IPv6
