@@ -51,6 +51,11 @@ void HttpBudget::give_response(std::shared_ptr<const std::string> body) noexcept
     }
 }
 
+void HttpBudget::note_refused_request() noexcept {
+    const std::lock_guard lock(mutex_);
+    ++figures_.requests_refused;
+}
+
 HttpFigures HttpBudget::figures() const {
     const std::lock_guard lock(mutex_);
     return figures_;

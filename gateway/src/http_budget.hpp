@@ -16,6 +16,7 @@ namespace telegate {
 struct HttpFigures {
     std::size_t response_bytes = 0;       // of bodies that were made and not yet sent
     std::uint64_t responses_refused = 0;  // because there were too many of these bytes
+    std::uint64_t requests_refused = 0;   // because no worker came to them in time
 };
 
 /// What all connections of a server share.
@@ -43,6 +44,7 @@ class HttpBudget {
     /// allocator has kept is returned to the system, which costs about a millisecond.
     void give_response(std::shared_ptr<const std::string> body) noexcept;
 
+    void note_refused_request() noexcept;
     [[nodiscard]] HttpFigures figures() const;
 
     const HttpLimits limits;

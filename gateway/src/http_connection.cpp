@@ -53,9 +53,12 @@ HttpConnection::~HttpConnection() {
 HttpConnection::Wants HttpConnection::serve(HttpEngine& engine, const Turn& turn) {
     drained_ = false;
     for (std::size_t count = 0; count < turns_max; ++count) {
-        const Step next = opened_ ? step(engine, turn) : open();
-        if (next != Step::forward) {
-            return next == Step::stay ? Wants::news : next == Step::again ? Wants::again : Wants::close;
+        switch (opened_ ? step(engine, turn) : open()) {
+            case Step::forward: break;
+            case Step::again: return Wants::again;
+            case Step::stay: return Wants::news;
+            case Step::queue: return Wants::turn;
+            case Step::close: return Wants::close;
         }
     }
     return Wants::again;
@@ -87,9 +90,17 @@ HttpClaim HttpConnection::claim(MonoTime now) const noexcept {
         case Phase::lingering: return {Standing::resting, deadline_};
         case Phase::response: return {Standing::taking, taken_at_};
         case Phase::request:
+        case Phase::queued:
         case Phase::streaming: break;  // streams have places of their own
     }
     return {Standing::asking, deadline_};
+}
+
+MonoTime HttpConnection::speaks_at() const noexcept {
+    if (phase_ == Phase::queued) {
+        return deadline_;
+    }
+    return stream_ && out_.bytes.empty() ? stream_->speaks_at() : MonoTime::max();
 }
 
 HttpConnection::Step HttpConnection::open() {
@@ -123,6 +134,8 @@ HttpConnection::Step HttpConnection::step(HttpEngine& engine, const Turn& turn) 
         start(Phase::lingering, turn.now);
     } else if (take_request(engine, turn)) {
         return Step::forward;
+    } else if (phase_ == Phase::queued) {
+        return Step::queue;
     }
     return drained_ && !turn.ended ? Step::stay : receive();
 }
@@ -132,6 +145,7 @@ void HttpConnection::start(Phase phase, MonoTime now) {
     phase_ = phase;
     switch (phase) {
         case Phase::request: deadline_ = now + limits.request_time; break;
+        case Phase::queued: deadline_ = now + limits.queue_time; break;
         case Phase::idle: deadline_ = now + limits.idle_time; break;
         case Phase::response:
             deadline_ = now + limits.response_time;
@@ -217,11 +231,14 @@ bool HttpConnection::take_request(HttpEngine& engine, const Turn& turn) {
 bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes) {
     const std::string_view in = in_;
     const HttpInput input{in.substr(0, head_bytes), in.substr(head_bytes), peer_,
-                          turn.stopping || requests_ + 1 >= budget_.limits.requests_max};
+                          turn.stopping || requests_ + 1 >= budget_.limits.requests_max, turn.may_answer};
     const HttpOutcome outcome = engine.respond(input, out_);
     if (outcome.waiting) {
         wanted_bytes_ = head_bytes + outcome.body_bytes;
         return wait_for_body(outcome, turn.now);
+    }
+    if (outcome.queued) {
+        return wait_in_queue(turn.now);
     }
     ++requests_;
     goes_first_ = outcome.goes_first;
@@ -235,6 +252,20 @@ bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t he
         begin_stream(turn.now);
     }
     in_.erase(0, head_bytes);
+    return true;
+}
+
+// Whether there is something to send.
+bool HttpConnection::wait_in_queue(MonoTime now) {
+    if (phase_ != Phase::queued) {
+        start(Phase::queued, now);
+    }
+    if (now < deadline_) {
+        return false;
+    }
+    budget_.note_refused_request();
+    refuse(503, "the gateway is busy with other requests");
+    start(Phase::response, now);
     return true;
 }
 

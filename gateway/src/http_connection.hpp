@@ -42,12 +42,14 @@ class HttpConnection {
     enum class Wants {
         news,   // from the socket: bytes, or room for them
         again,  // to go on after others have had their turn
+        turn,   // with may_answer: a whole request has come
         close
     };
     struct Turn {
         MonoTime now;
-        bool stopping = false;  // the response in hand is the last one
-        bool ended = false;     // the peer has closed its side, or the connection has broken
+        bool stopping = false;   // the response in hand is the last one
+        bool ended = false;      // the peer has closed its side, or the connection has broken
+        bool may_answer = true;  // otherwise only requests that go first are answered
     };
 
     HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpBudget& budget, MonoTime now);
@@ -64,17 +66,15 @@ class HttpConnection {
 
     [[nodiscard]] bool streaming() const noexcept { return stream_.has_value(); }
     /// When to give this connection up unless serve() has gone further.
-    [[nodiscard]] MonoTime deadline() const noexcept { return deadline_; }
+    [[nodiscard]] MonoTime deadline() const noexcept { return phase_ == Phase::queued ? MonoTime::max() : deadline_; }
     /// When serve() has something to do that no event tells of.
-    [[nodiscard]] MonoTime speaks_at() const noexcept {
-        return stream_ && out_.bytes.empty() ? stream_->speaks_at() : MonoTime::max();
-    }
+    [[nodiscard]] MonoTime speaks_at() const noexcept;
     [[nodiscard]] HttpClaim claim(MonoTime now) const noexcept;
     [[nodiscard]] int descriptor() const noexcept { return socket_->descriptor(); }
 
   private:
-    enum class Phase { request, idle, response, streaming, lingering };
-    enum class Step { forward, again, stay, close };
+    enum class Phase { request, queued, idle, response, streaming, lingering };
+    enum class Step { forward, again, stay, queue, close };
     using Progress = HttpSocket::Progress;
 
     void start(Phase phase, MonoTime now);
@@ -86,6 +86,7 @@ class HttpConnection {
     bool take_request(HttpEngine& engine, const Turn& turn);
     bool answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes);
     bool wait_for_body(const HttpOutcome& outcome, MonoTime now);
+    bool wait_in_queue(MonoTime now);
     void take_response();
     void drop_response() noexcept;
     void add_piece();

@@ -120,10 +120,14 @@ HttpOutcome HttpEngine::State::answer(const HttpInput& input, HttpReply& reply) 
         outcome.expects_continue = head_.expects_continue && !head_.http_1_0 && input.rest.empty();
         return outcome;
     }
+    outcome.goes_first = calls_.goes_first && calls_.goes_first(head_.target.substr(0, head_.target.find('?')));
+    outcome.queued = !input.may_answer && !outcome.goes_first;
+    if (outcome.queued) {
+        return outcome;
+    }
     body_ = wanted ? input.rest.substr(0, outcome.body_bytes) : std::string_view();
     // A peer that expects a 100 may or may not send its body after a final answer, so its next request cannot be found.
     outcome.close = input.last || !head_.keep_alive || (head_.expects_continue && !wanted && outcome.body_bytes > 0);
-    outcome.goes_first = calls_.goes_first && calls_.goes_first(head_.target.substr(0, head_.target.find('?')));
     HttpResponse response = is_plain() ? call_handler(head_.target) : ask_library();
     outcome.close = outcome.close || (response.has_open_end() && head_.http_1_0);
     write_reply(std::move(response),

@@ -29,7 +29,8 @@ struct HttpInput {
     std::string_view head;  // request line, fields and the empty line
     std::string_view rest;  // what has come behind it
     const HttpPeer& peer;
-    bool last = false;  // tell the peer that the connection closes after this answer
+    bool last = false;        // tell the peer that the connection closes after this answer
+    bool may_answer = false;  // otherwise only what goes first is answered
 };
 
 /// What one request means for the connection that it came on.
@@ -38,6 +39,7 @@ struct HttpOutcome {
     std::size_t body_bytes = 0;     // of the request's body, which follows its head
     bool waiting = false;           // for that body: nothing has been answered, ask again when all of it has come
     bool expects_continue = false;  // while waiting: the peer waits too, for a word that it may send
+    bool queued = false;            // only because the call may not answer it: otherwise as waiting
     bool goes_first = false;        // see HttpGoesFirst
 };
 

@@ -17,6 +17,7 @@ struct HttpLimits {
     std::size_t streams_max = 16;      // besides those; each holds a descriptor and up to two pulls of text
     std::size_t requests_max = 1'000;  // on one connection, so that even a busy one gives way now and then
     std::chrono::milliseconds request_time{5'000};    // for the whole of a request, however its bytes trickle
+    std::chrono::milliseconds queue_time{1'000};      // of a whole request for a worker; then it is refused
     std::chrono::milliseconds response_time{10'000};  // for the whole of a response
     std::chrono::milliseconds stuck_after{100};       // without taking any of a response; longer than a round trip
     std::chrono::milliseconds idle_time{15'000};      // between requests; costs a descriptor and nothing else

@@ -17,41 +17,70 @@ void HttpPlaces::add(std::unique_ptr<HttpConnection> connection, MonoTime now, c
     watch(added.descriptor(), id);
 }
 
-HttpConnection* HttpPlaces::take(Id id, News& news) {
+HttpPlaces::Work HttpPlaces::take(Id id, News news) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(id);
     if (found == entries_.end()) {
-        return nullptr;  // closed at its deadline just now
+        return {};  // closed at its deadline just now
     }
     Entry& entry = found->second;
     entry.news = {entry.news.ended || news.ended, entry.news.woken || news.woken};
-    if (std::exchange(entry.busy, true)) {
+    if (entry.busy) {
         entry.again = true;
-        return nullptr;
+        return {};
     }
-    news = entry.news;
-    entry.news.woken = false;
-    return entry.connection.get();
+    return start(*found);
 }
 
-bool HttpPlaces::give_back(Id id, bool close, News& news) {
+HttpPlaces::Work HttpPlaces::give_back(const Work& work, HttpConnection::Wants wants) noexcept {
     std::unique_ptr<HttpConnection> closed;  // after the lock is gone
     const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(id);
+    answering_ -= work.may_answer ? 1U : 0U;
+    const auto found = entries_.find(work.id);
     Entry& entry = found->second;
-    if (close) {
+    entry.busy = false;
+    if (wants == HttpConnection::Wants::close) {
         closed = std::move(entry.connection);  // closing the descriptor takes it out of the epoll set
-        entries_.erase(found);
-        return false;
+        (void)erase(found);
+        return next_queued();
+    }
+    if (const bool queues = wants == HttpConnection::Wants::turn; queues != (entry.queued != 0)) {
+        entry.queued = queues ? ++queued_ever_ : 0;
+        queue_size_ = queues ? queue_size_ + 1 : queue_size_ - 1;
     }
     if (std::exchange(entry.again, false)) {
-        news = entry.news;
-        entry.news.woken = false;
-        return true;
+        return start(*found);
     }
-    entry.busy = false;
     note_due(*entry.connection);
-    return false;
+    return next_queued();
+}
+
+// With mutex_ held.
+HttpPlaces::Work HttpPlaces::start(Entries::value_type& entry) noexcept {
+    entry.second.busy = true;
+    const bool may_answer = answering_ < answering_max_;
+    answering_ += may_answer ? 1U : 0U;
+    const News news = std::exchange(entry.second.news, {.ended = entry.second.news.ended});
+    return {entry.second.connection.get(), entry.first, news, may_answer};
+}
+
+// With mutex_ held.
+HttpPlaces::Entries::iterator HttpPlaces::erase(Entries::iterator entry) noexcept {
+    queue_size_ -= entry->second.queued != 0 ? 1U : 0U;
+    return entries_.erase(entry);
+}
+
+// With mutex_ held. The request that has waited for longest, if a worker may answer it now.
+HttpPlaces::Work HttpPlaces::next_queued() noexcept {
+    if (queue_size_ == 0 || answering_ == answering_max_) {
+        return {};
+    }
+    Entries::value_type* first = nullptr;
+    for (auto& entry : entries_) {
+        const bool waits = !entry.second.busy && entry.second.queued != 0;
+        first = waits && (first == nullptr || entry.second.queued < first->second.queued) ? &entry : first;
+    }
+    return first == nullptr ? Work{} : start(*first);
 }
 
 std::vector<HttpPlaces::Id> HttpPlaces::sweep(MonoTime now) {
@@ -60,13 +89,14 @@ std::vector<HttpPlaces::Id> HttpPlaces::sweep(MonoTime now) {
         return speaking;
     }
     const std::lock_guard lock(mutex_);
+    speaking.reserve(entries_.size());
     next_due_ = MonoTime::max().time_since_epoch().count();
     for (auto entry = entries_.begin(); entry != entries_.end();) {
         const HttpConnection& connection = *entry->second.connection;
         if (entry->second.busy) {
             ++entry;  // whoever has it notes it again
         } else if (connection.deadline() <= now) {
-            entry = entries_.erase(entry);
+            entry = erase(entry);
         } else {
             if (connection.speaks_at() <= now) {
                 speaking.push_back(entry->first);
@@ -115,7 +145,7 @@ bool HttpPlaces::close_least_claim(MonoTime now) {
     if (least == entries_.end()) {
         return false;
     }
-    entries_.erase(least);
+    (void)erase(least);
     return true;
 }
 

@@ -5,7 +5,9 @@
 
 #include "core/clock.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,11 +18,13 @@
 namespace telegate {
 
 /// The connections of a server, each served by one worker at a time. What happens to one while it is served is
-/// remembered, and whoever serves it then goes on.
+/// remembered, and whoever serves it then goes on. Requests are answered by all workers but one at a time, since an
+/// answer may wait for another thread: there is always a worker that reads, sends and answers what goes first.
 ///
 /// Threads: any.
-/// Limits:  connections_max besides the streams; when they are taken, the one with the least HttpClaim gives way.
-/// Failure: std::bad_alloc.
+/// Limits:  connections_max besides the streams; when they are taken, the one with the least HttpClaim gives way. Whole
+///          requests that no worker may answer yet: one for each connection; they are answered in their order.
+/// Failure: add(), sweep() and streams() may throw std::bad_alloc, before they have changed anything.
 class HttpPlaces {
   public:
     using Id = std::uint64_t;
@@ -29,17 +33,26 @@ class HttpPlaces {
         bool ended = false;  // the peer's side is closed
         bool woken = false;  // its stream may have something new
     };
+    /// A connection to serve now.
+    struct Work {
+        HttpConnection* connection = nullptr;  // null: there is none
+        Id id = 0;
+        News news{};
+        bool may_answer = false;
+    };
     /// Called with the lock held, when the connection has its place.
     using Watch = std::function<void(int descriptor, Id id)>;
 
-    HttpPlaces(const HttpBudget& budget, Id first_id) noexcept : budget_(budget), id_next_(first_id) {}
+    HttpPlaces(const HttpBudget& budget, std::size_t workers, Id first_id) noexcept
+        : budget_(budget), answering_max_(std::max<std::size_t>(workers, 2) - 1), id_next_(first_id) {}
 
     void add(std::unique_ptr<HttpConnection> connection, MonoTime now, const Watch& watch);
-    /// The connection to serve now; nullptr when it is gone, or another worker has it and will see to the news.
-    [[nodiscard]] HttpConnection* take(Id id, News& news);
-    /// After serving it. Whether there is news meanwhile, and the caller is to go on.
-    [[nodiscard]] bool give_back(Id id, bool close, News& news);
-    /// Closes what is overdue and returns the streams that have to speak. Cheap until next_due().
+    /// Nothing when the connection is gone, or another worker has it and will see to the news.
+    [[nodiscard]] Work take(Id id, News news) noexcept;
+    /// After serving it. What the caller is to go on with: the same connection, of which there is news, or one whose
+    /// request waits for a worker.
+    [[nodiscard]] Work give_back(const Work& work, HttpConnection::Wants wants) noexcept;
+    /// Closes what is overdue and returns those that have to speak. Cheap until next_due().
     [[nodiscard]] std::vector<Id> sweep(MonoTime now);
     [[nodiscard]] std::vector<Id> streams();
     [[nodiscard]] MonoTime next_due() const noexcept { return MonoTime(Duration(next_due_)); }
@@ -49,20 +62,29 @@ class HttpPlaces {
   private:
     struct Entry {
         std::unique_ptr<HttpConnection> connection;
-        bool busy = false;   // a worker has it
-        bool again = false;  // there was news while it was busy
+        bool busy = false;         // a worker has it
+        bool again = false;        // there was news while it was busy
+        std::uint64_t queued = 0;  // a number that grows with each; 0: no request of it waits for a worker
         News news{};
     };
+    using Entries = std::unordered_map<Id, Entry>;
 
     bool close_least_claim(MonoTime now);
+    [[nodiscard]] Work start(Entries::value_type& entry) noexcept;
+    Entries::iterator erase(Entries::iterator entry) noexcept;
+    [[nodiscard]] Work next_queued() noexcept;
     void note_due(const HttpConnection& connection) noexcept;
 
     const HttpBudget& budget_;
+    const std::size_t answering_max_;
     std::atomic<Duration::rep> next_due_{MonoTime::max().time_since_epoch().count()};  // none is due before this
 
-    std::mutex mutex_;                       // guards the rest; never held while a request is answered
-    std::unordered_map<Id, Entry> entries_;  // by id, which no later connection has again
+    std::mutex mutex_;  // guards the rest; never held while a request is answered
+    Entries entries_;   // by id, which no later connection has again
     Id id_next_;
+    std::size_t answering_ = 0;   // workers that may be answering
+    std::size_t queue_size_ = 0;  // requests that wait for one of them
+    std::uint64_t queued_ever_ = 0;
 };
 
 }  // namespace telegate

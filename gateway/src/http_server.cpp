@@ -66,7 +66,7 @@ HttpServer::HttpServer(HttpServerOptions options, HttpCalls calls)
       calls_(std::move(calls)),
       budget_(options_.limits),
       listeners_(listeners_of(options_)),
-      places_(budget_, id_first_connection),
+      places_(budget_, options_.workers, id_first_connection),
       accept_again_(never),
       streams_due_(never) {
     try {
@@ -189,28 +189,34 @@ void HttpServer::add(const HttpListener& listener, HttpListener::Accepted&& clie
 }
 
 void HttpServer::serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine) {
-    HttpConnection* const connection = places_.take(id, news);
-    if (connection == nullptr) {
-        return;
+    HttpPlaces::Work work = places_.take(id, news);
+    while (work.connection != nullptr) {
+        work = places_.give_back(work, serve(work, engine));
+        if (stopping_) {
+            return;
+        }
     }
-    const bool streamed = connection->streaming();
+}
+
+HttpConnection::Wants HttpServer::serve(const HttpPlaces::Work& work, HttpEngine& engine) {
+    HttpConnection& connection = *work.connection;
+    const bool streamed = connection.streaming();
+    if (work.news.woken) {
+        connection.wake_stream();
+    }
     auto wants = HttpConnection::Wants::close;
-    do {
-        if (news.woken) {
-            connection->wake_stream();
-        }
-        wants = HttpConnection::Wants::close;
-        try {
-            wants = connection->serve(engine, {std::chrono::steady_clock::now(), stopping_, news.ended});
-        } catch (const std::exception&) {  // out of memory, or a stream's source failed; the others go on
-        }
-        if (wants == HttpConnection::Wants::again) {  // tells a worker again that it can be written to
-            watch(connection->descriptor(), EPOLL_CTL_MOD, connection_events, id);
-        }
-        if (!streamed && connection->streaming()) {  // a wake-up may have crossed with its beginning
-            put_off_streams(std::chrono::steady_clock::now() + options_.limits.stream_interval);
-        }
-    } while (places_.give_back(id, wants == HttpConnection::Wants::close, news));
+    try {
+        wants =
+            connection.serve(engine, {std::chrono::steady_clock::now(), stopping_, work.news.ended, work.may_answer});
+    } catch (const std::exception&) {  // out of memory, or a stream's source failed; the others go on
+    }
+    if (wants == HttpConnection::Wants::again) {  // tells a worker again that it can be written to
+        watch(connection.descriptor(), EPOLL_CTL_MOD, connection_events, work.id);
+    }
+    if (!streamed && connection.streaming()) {  // a wake-up may have crossed with its beginning
+        put_off_streams(std::chrono::steady_clock::now() + options_.limits.stream_interval);
+    }
+    return wants;
 }
 
 void HttpServer::serve_streams(MonoTime now, HttpEngine& engine) {

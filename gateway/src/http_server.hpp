@@ -20,7 +20,7 @@ namespace telegate {
 struct HttpServerOptions {
     std::string host = "127.0.0.1";  // "": no TCP
     std::uint16_t port = 0;          // 0: any free one
-    std::size_t workers = 2;
+    std::size_t workers = 3;         // all but one may be answering what does not go first, two at least
     HttpLimits limits{};
     std::string unix_socket = {};  // a path; "": none
     int adopted_socket = -1;       // one that listens already, in place of host and port; -1: none
@@ -29,7 +29,8 @@ struct HttpServerOptions {
 };
 
 /// Serves HTTP/1.1 from a fixed few threads that all wait in one epoll set. A worker is busy only while it answers: a
-/// client that is idle, slow to ask or slow to read holds a descriptor until its deadline, never a worker.
+/// client that is idle, slow to ask or slow to read holds a descriptor until its deadline, never a worker. Answers may
+/// wait for other threads; one worker is always left for what goes first, see HttpPlaces.
 ///
 /// Threads: constructor, start() and stop() the main thread; the handler runs on the workers, `tg-http-0` and up.
 /// Limits:  see HttpLimits. When connections_max are open, the one with the least claim gives way to a new one.
@@ -61,6 +62,7 @@ class HttpServer {
     void accept_waiting(std::size_t listener);
     void add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now);
     void serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine);
+    HttpConnection::Wants serve(const HttpPlaces::Work& work, HttpEngine& engine);
     void serve_streams(MonoTime now, HttpEngine& engine);
     void put_off_streams(MonoTime until) noexcept;
     void listen_again(MonoTime now);

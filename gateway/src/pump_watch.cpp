@@ -1,5 +1,7 @@
 #include "pump_watch.hpp"
 
+#include <algorithm>
+
 namespace telegate {
 
 PumpWatch::PumpWatch(Reactor& reactor, const Clock& clock, const Pump& pump)
@@ -16,7 +18,9 @@ PumpReport PumpWatch::ask(std::chrono::milliseconds patience) {
     const auto is_answered = [&] {
         return answers_ != answers_before;
     };
-    if (answered_.wait_for(lock, patience, is_answered)) {
+    // A loop that has owed its answer for so long is not waited for again.
+    const Duration left = asked_at + patience - clock_.mono_now();
+    if (answered_.wait_for(lock, std::max(left, Duration(0)), is_answered)) {
         return {.silent = Duration(0), .stalled = stalled_};
     }
     return {.silent = clock_.mono_now() - asked_at, .stalled = stalled_};

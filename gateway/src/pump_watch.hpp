@@ -30,7 +30,8 @@ class PumpWatch {
     PumpWatch(const PumpWatch&) = delete;
     PumpWatch& operator=(const PumpWatch&) = delete;
 
-    /// `silent` is zero when the answer comes within `patience`.
+    /// `silent` is zero when the answer comes within `patience` from when it was asked for, by this call or an earlier
+    /// one.
     [[nodiscard]] PumpReport ask(std::chrono::milliseconds patience);
 
   private:

@@ -33,7 +33,8 @@ struct RestOptions {
 class RestServer {
   public:
     static constexpr std::size_t body_bytes_max = HttpLimits().body_bytes_max;
-    static constexpr std::size_t workers = 2;
+    /// Two answer requests, and may have to wait for other threads; the third is there for health checks.
+    static constexpr std::size_t workers = 3;
 
     RestServer(RestOptions options, RestHandlers handlers);
     ~RestServer();

@@ -104,7 +104,7 @@ TEST_CASE("an idle client gives way before one that has just connected", "[gatew
 }
 
 TEST_CASE("health checks are answered while 200 clients do not read their responses", "[gateway][http]") {
-    CrowdedServer server(places(64), 2);
+    CrowdedServer server(places(64), 3);
     std::atomic<bool> ended{false};
     auto crowd = std::async(std::launch::async, [&] {
         std::list<RawHttpClient> stuck;

@@ -99,3 +99,19 @@ TEST_CASE("a loop that nobody turns is silent since the first question", "[gatew
     (void)watch.ask(0ms);
     CHECK(watch.ask(0ms).silent == 0s);
 }
+
+TEST_CASE("a loop that has hung for longer than anybody waits is not waited for again", "[gateway][health]") {
+    ManualClock clock;
+    Reactor reactor;  // that nobody turns
+    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
+    Waker waker;
+    ChannelTable channels;
+    Ledger ledger{1, channels};
+    Pump pump{{reactor, queue, waker, channels, ledger, {}}, 5};
+    PumpWatch watch{reactor, clock, pump};
+    CHECK(watch.ask(0ms).silent == 0s);
+    clock.advance(61s);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(watch.ask(patient).silent == 61s);
+    CHECK(std::chrono::steady_clock::now() - begin < patient);
+}

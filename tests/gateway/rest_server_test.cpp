@@ -7,7 +7,12 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include <future>
+#include <list>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
 
 using namespace telegate;
 using nlohmann::json;
@@ -280,4 +285,33 @@ TEST_CASE("the port is free again after a stop", "[gateway][rest]") {
     REQUIRE(client.Get("/status"));
     first.stop();
     CHECK_NOTHROW(RestServer({"127.0.0.1", port}, gateway.handlers()));
+}
+
+TEST_CASE("health checks are answered while the io thread hangs, whoever else asks", "[gateway][rest][health]") {
+    test::FakeGateway gateway;
+    std::promise<void> goes_on;
+    const auto hang = [waits = goes_on.get_future().share()] {
+        waits.wait();
+    };
+    RestHandlers handlers = gateway.handlers();
+    handlers.snapshot = [&]() -> std::optional<StatusSnapshot> {
+        hang();
+        return std::nullopt;
+    };
+    handlers.command = [&](std::string_view, DeviceCommand) -> std::optional<CommandResult> {
+        hang();
+        return std::nullopt;
+    };
+    RestServer server({"127.0.0.1", 0}, std::move(handlers));
+    server.start();
+    std::list<test::RawHttpClient> others;
+    for (const char* request : {"GET /status", "GET /metrics", "POST /stop", "GET /status", "GET /subscribers"}) {
+        others.emplace_back(server.address()).send(request + std::string(" HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    }
+    for (const char* path : {"/livez", "/readyz", "/healthz", "/-/healthy", "/-/ready", "/livez?verbose"}) {
+        CAPTURE(path);
+        const std::string request = "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        CHECK(test::RawHttpClient(server.address()).send(request).read_until("ok\n").starts_with("HTTP/1.1 200"));
+    }
+    goes_on.set_value();
 }
