@@ -139,15 +139,16 @@ std::vector<Books> Ledger::cut(std::size_t devices) const {
     std::vector<std::uint64_t> producer(devices * producer_cells);
     // The consumer first, see Ledger.
     consumer_.copy(consumer);
-    producer_.copy(producer);
+    // Then what was counted on pages of later threads: what is dropped there may have been captured on the page of all.
+    std::vector<std::uint64_t> separate(devices * producer_cells);
     for (std::size_t device = 0; device < devices; ++device) {
-        if (const CounterPage* const separate = separate_[device].load(std::memory_order_acquire)) {
-            std::array<std::uint64_t, producer_cells> own;
-            separate->copy(own);
-            for (std::size_t cell = 0; cell < producer_cells; ++cell) {
-                producer[device * producer_cells + cell] += own[cell];
-            }
+        if (const CounterPage* const page = separate_[device].load(std::memory_order_acquire)) {
+            page->copy(std::span(separate).subspan(device * producer_cells, producer_cells));
         }
+    }
+    producer_.copy(producer);
+    for (std::size_t cell = 0; cell < producer.size(); ++cell) {
+        producer[cell] += separate[cell];
     }
 
     std::vector<Books> books(devices);

@@ -174,7 +174,8 @@ void Session::end_stream_when_drained() {
     }
 }
 
-/// What the peer's machine has received can be read there after we have closed, so nothing is lost.
+/// What the peer's machine has received can be read there after we have closed. (Some systems discard it if the peer
+/// writes after that; Linux does not.)
 void Session::tick_drained(steady_clock::time_point now) {
     if (!stream_ended_ || stream_->unacknowledged_bytes() > 0) {
         return;

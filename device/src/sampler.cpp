@@ -177,7 +177,12 @@ void Sampler::push(const Device& device, std::span<const TelemetrySample> sample
     static_assert(SampleBatch::samples_max <= Ledger::batch_samples_max);
     ledger_.captured(device.id, samples);
     const auto on_loss = [&](const TelemetrySample& sample, QueueLoss loss) {
-        ledger_.dropped_at_queue(sample, loss == QueueLoss::closed ? DropReason::shutdown : DropReason::queue_overflow);
+        if (loss == QueueLoss::closed) {
+            ledger_.dropped_at_queue(sample, DropReason::shutdown);
+        } else {
+            ledger_.dropped_at_queue(sample, DropReason::queue_overflow);
+            at(channels_.at(sample.channel).device_id).overflowed_at.store(device.read_at, std::memory_order_relaxed);
+        }
     };
     // Before it waits for room, the consumer must have been notified of everything that fills it.
     const bool is_shared = device.producer == &queue_.first();
@@ -258,6 +263,11 @@ Sampler::Device& Sampler::at(DeviceId device) const noexcept {
 
 bool Sampler::is_own(DeviceId device) const noexcept {
     return at(device).own.load(std::memory_order_acquire);
+}
+
+std::optional<MonoTime> Sampler::overflowed_at(DeviceId device) const noexcept {
+    const MonoTime time = at(device).overflowed_at.load(std::memory_order_relaxed);
+    return time == MonoTime::min() ? std::nullopt : std::optional(time);
 }
 
 DeviceState Sampler::state(DeviceId device) const noexcept {

@@ -18,8 +18,7 @@ struct Sampler::Prepared {
         std::shared_ptr<CancelSignal> cancel;  // outlives the driver
         std::unique_ptr<Driver> driver;
         std::unique_ptr<SampleBatch> batch;
-        bool own = false;         // a matter of a thread of its own
-        bool comes_over = false;  // until now it was none
+        bool own = false;  // a matter of a thread of its own
     };
     std::vector<Entry> set;
     std::vector<Entry> adjusted;
@@ -58,9 +57,8 @@ std::shared_ptr<Sampler::Prepared> Sampler::prepare(DeviceChange change) {
             }
         }
         auto batch = open_batch(device, options, *driver, std::move(processing));
-        const bool comes_over = own && !was_own && device.present.load(std::memory_order_relaxed);
         prepared->set.push_back(
-            {&device, std::move(options), std::move(cancel), std::move(driver), std::move(batch), own, comes_over});
+            {&device, std::move(options), std::move(cancel), std::move(driver), std::move(batch), own});
     }
     const auto entry_of = [this](const std::string& name) {
         Prepared::Entry entry;
@@ -113,8 +111,8 @@ void Sampler::apply(Prepared& prepared) {
     }
     for (Prepared::Entry& entry : prepared.set) {
         if (entry.own) {
-            entry.device->own.store(true, std::memory_order_release);
-            if (entry.comes_over) {
+            if (!entry.device->own.exchange(true,
+                                            std::memory_order_release)) {  // until now it was read here, if at all
                 std::erase(devices_, entry.device);
                 entry.device->shared_samples_until = queue_.first().entered();
             }

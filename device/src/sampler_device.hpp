@@ -54,6 +54,7 @@ struct Sampler::Device {
     std::atomic<std::uint64_t> reads_skipped{0};
     std::atomic<std::uint64_t> failures_in_row{0};
     std::atomic<std::uint64_t> lost_at_source{0};
+    std::atomic<MonoTime> overflowed_at{MonoTime::min()};  // a sample of it was lost then; min: never
     std::array<std::atomic<std::uint64_t>, filter_reasons> filtered_by{};
     ErrorText last_error;
     DurationHistogram lateness;

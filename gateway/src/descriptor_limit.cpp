@@ -29,9 +29,10 @@ DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::
     constexpr std::size_t accepted = 1;  // a new REST connection, before an old one gives way to it
     const std::size_t own = descriptors_of_gateway + devices * descriptors_of_device;
     const std::size_t spare = std::max(limit - std::min(limit, own), spare_min);
-    const std::size_t of_rest = std::min(spare / 4 + accepted, rest + rest_streams + accepted);
+    const std::size_t wanted = rest + rest_streams + accepted;
+    const std::size_t of_rest = std::min(spare / 4 + accepted, wanted);
     DescriptorShares shares;
-    shares.rest_streams = std::min(rest_streams, of_rest / 3);
+    shares.rest_streams = of_rest == wanted ? rest_streams : std::min(rest_streams, of_rest / 3);
     shares.rest = std::min(rest, of_rest - accepted - shares.rest_streams);
     shares.services = spare / 8;
     shares.subscribers = spare - of_rest - shares.services;

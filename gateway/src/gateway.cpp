@@ -297,7 +297,7 @@ Health Gateway::health() {
     if (io_thread_.joinable()) {
         health.checks.push_back(check_pump(pump_watch_.ask(sign_of_life_max)));
     }
-    health.checks.push_back(check_queue(ledger_, channels_, clock_.utc_now_ns()));
+    health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
     health.checks.push_back(endpoint_trouble_.check());
     health.checks.push_back(check_devices(sampler_));
     health.checks.push_back(check_recordings(recorders_.status()));

@@ -62,23 +62,13 @@ HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders) {
     return check;
 }
 
-HealthCheck check_queue(const Ledger& ledger, const ChannelTable& channels, std::int64_t utc_now_ns) {
-    constexpr auto overflow = static_cast<std::size_t>(DropReason::queue_overflow);
+HealthCheck check_queue(const Sampler& sampler, MonoTime now) {
     HealthCheck check{.name = "queue", .detail = ""};
-    const std::vector<Books> devices = ledger.cut();
-    std::vector<bool> is_named(devices.size());
-    for (std::size_t index = 0; index < channels.size(); ++index) {
-        const auto channel = static_cast<ChannelId>(index);
-        const ChannelInfo& info = channels.at(channel);
-        const std::size_t device = to_index(info.device_id);
-        if (devices[device].dropped[overflow] == 0 || is_named[device]) {
-            continue;
-        }
-        const std::int64_t last = ledger.books_of(channel).drops[overflow].last_utc_ns;
-        if (last + loss_remembered_for.count() > utc_now_ns) {
-            check.detail += (check.good ? "" : "; ") + info.device + " loses samples, the queue is full";
+    for (const DeviceId id : sampler.devices()) {
+        const std::optional<MonoTime> overflowed = sampler.overflowed_at(id);
+        if (overflowed && now - *overflowed < loss_remembered_for) {
+            check.detail += (check.good ? "" : "; ") + sampler.status(id).name + " loses samples, the queue is full";
             check.good = false;
-            is_named[device] = true;
         }
     }
     return check;

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "core/channel_table.hpp"
 #include "core/clock.hpp"
-#include "core/ledger.hpp"
 #include "core/monitor.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
@@ -35,8 +33,8 @@ inline constexpr std::chrono::seconds stuck_after{2};
 /// Losses that are older do not make the gateway unready.
 inline constexpr std::chrono::nanoseconds loss_remembered_for = std::chrono::seconds(5);
 
-/// Checks that the queue has not dropped a sample that was captured within loss_remembered_for before `utc_now_ns`.
-[[nodiscard]] HealthCheck check_queue(const Ledger& ledger, const ChannelTable& channels, std::int64_t utc_now_ns);
+/// Checks that no device has lost a sample at the queue within loss_remembered_for before `now`.
+[[nodiscard]] HealthCheck check_queue(const Sampler& sampler, MonoTime now);
 
 /// Remembers the last time that an endpoint could not accept a connection or a subscription.
 ///

@@ -206,23 +206,50 @@ TEST_CASE("what is lent comes back when it is taken, and goes to whoever needs i
     REQUIRE(shares.flooding.lost.empty());
     shares.calm.push(numbers(1'000, 21));
     CHECK(shares.calm.lost == numbers(1'020, 1));
-    CHECK(pop_up_to(shares.queue, 60) == numbers(0, 60));
-    shares.calm.push(numbers(2'000, 40));
+    CHECK(pop_up_to(shares.queue, 80).size() == 80);
+    shares.calm.push(numbers(2'000, 60));
     CHECK(shares.calm.lost == numbers(1'020, 1));
     CHECK(shares.queue.size() == 60);
     shares.flooding.push(numbers(60, 21));
     CHECK(shares.flooding.lost == numbers(80, 1));
 }
 
-TEST_CASE("producers are served in turn, a portion each", "[core][queue]") {
+TEST_CASE("producers are served in turn, an equal part each", "[core][queue]") {
     Shares shares(OverflowPolicy::drop_newest);
     shares.flooding.push(numbers(0, 60));
-    shares.calm.push(numbers(1'000, 5));
-    CHECK(pop_up_to(shares.queue, 10) == numbers(0, 10));
-    std::vector<int> second = numbers(1'000, 5);
-    second.insert(second.end(), {10, 11, 12, 13, 14});
+    shares.calm.push(numbers(1'000, 8));
+    std::vector<int> first = numbers(0, 5);
+    first.insert(first.end(), {1'000, 1'001, 1'002, 1'003, 1'004});
+    CHECK(pop_up_to(shares.queue, 10) == first);
+    std::vector<int> second = numbers(5, 5);
+    second.insert(second.end(), {1'005, 1'006, 1'007, 10, 11});
     CHECK(pop_up_to(shares.queue, 10) == second);
-    CHECK(pop_up_to(shares.queue, 100) == numbers(15, 45));
+    CHECK(pop_up_to(shares.queue, 100) == numbers(12, 48));
+}
+
+TEST_CASE("a producer that nearly fills each portion starves no other one", "[core][queue]") {
+    Shares shares(OverflowPolicy::drop_oldest);
+    for (int round = 0; round < 100; ++round) {
+        shares.flooding.push(numbers(0, 39));
+        shares.calm.push(numbers(0, 19));
+        CHECK(pop_up_to(shares.queue, 40).size() == 40);
+    }
+    CHECK(shares.calm.lost.empty());
+    CHECK_FALSE(shares.flooding.lost.empty());
+}
+
+TEST_CASE("a producer that waits is woken when the queue has become empty by portions that were filled exactly",
+          "[core][queue]") {
+    BoundedQueue<int> queue(16, OverflowPolicy::block);
+    Pusher waiting{queue};
+    for (int other = 0; other < 15; ++other) {
+        queue.enroll(queue.add_producer());
+    }
+    std::thread producer([&] { waiting.push(numbers(0, 10)); });
+    std::size_t popped = 0;
+    CHECK(eventually([&] { return (popped += pop_up_to(queue, 1).size()) == 10; }));
+    producer.join();
+    CHECK(waiting.lost.empty());
 }
 
 TEST_CASE("a producer that has retired leaves its share to the others", "[core][queue]") {

@@ -21,14 +21,22 @@ struct Tagged {
     int number;
 };
 
-constexpr int items_per_producer = 6'000;
-constexpr std::size_t pop_items_max = 40;
+/// Of each producer. Fewer through a small queue, where nearly each costs a change of threads, which a busy machine
+/// delays.
+int items_through(std::size_t capacity) {
+    constexpr std::size_t small = 10;
+    return capacity < small ? 600 : 6'000;
+}
 
 /// Producers against one consumer, one watcher, and perhaps a meddler that changes settings.
 class Contest {
   public:
     Contest(std::size_t capacity, OverflowPolicy policy, std::size_t threads)
-        : queue(capacity, policy), producers(threads), ways_in{&queue.first()}, lost(threads) {
+        : queue(capacity, policy),
+          producers(threads),
+          items_per_producer(items_through(capacity)),
+          ways_in{&queue.first()},
+          lost(threads) {
         while (ways_in.size() < threads) {
             ways_in.push_back(&queue.add_producer());
             queue.enroll(*ways_in.back());
@@ -60,6 +68,7 @@ class Contest {
 
     BoundedQueue<Tagged> queue;
     std::size_t producers;
+    int items_per_producer;
     std::vector<BoundedQueue<Tagged>::Producer*> ways_in;
     std::size_t size_max = 0;
     std::vector<Tagged> popped;
@@ -86,7 +95,7 @@ class Contest {
     }
 
     void consume() {
-        const auto some = pop_up_to(queue, 1 + popped.size() % pop_items_max);
+        const auto some = pop_up_to(queue, 1 + popped.size() % 40);
         popped.insert(popped.end(), some.begin(), some.end());
         if (some.empty()) {
             std::this_thread::yield();
@@ -108,9 +117,9 @@ bool numbers_rise_per_producer(const std::vector<Tagged>& items, std::size_t pro
 
 /// How often each item turned up, popped or lost.
 std::vector<int> appearances(const Contest& contest) {
-    std::vector<int> count(contest.producers * items_per_producer);
-    const auto note = [&count](const Tagged& item) {
-        ++count[static_cast<std::size_t>(item.producer * items_per_producer + item.number)];
+    std::vector<int> count(contest.producers * static_cast<std::size_t>(contest.items_per_producer));
+    const auto note = [&](const Tagged& item) {
+        ++count[static_cast<std::size_t>(item.producer * contest.items_per_producer + item.number)];
     };
     std::for_each(contest.popped.begin(), contest.popped.end(), note);
     for (const auto& lost : contest.lost) {
@@ -127,9 +136,9 @@ std::size_t lost_total(const Contest& contest) {
     return total;
 }
 
-/// With several producers, those that pop() is just taking may be counted; and each has room for one.
+/// Each producer has room for one item.
 std::size_t size_limit(const Contest& contest, std::size_t capacity) {
-    return contest.producers == 1 ? capacity : std::max(capacity, contest.producers) + pop_items_max;
+    return std::max(capacity, contest.producers);
 }
 
 void check_books(const Contest& contest, std::size_t capacity_max) {
@@ -137,7 +146,8 @@ void check_books(const Contest& contest, std::size_t capacity_max) {
     CHECK(contest.queue.high_water() <= capacity_max);
     CHECK(contest.queue.size() == 0);
     CHECK(contest.queue.lost() == lost_total(contest));
-    CHECK(appearances(contest) == std::vector(contest.producers * items_per_producer, 1));
+    const std::vector<int> count = appearances(contest);
+    CHECK(count == std::vector(count.size(), 1));
     CHECK(numbers_rise_per_producer(contest.popped, contest.producers));
 }
 

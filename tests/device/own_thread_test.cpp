@@ -209,6 +209,20 @@ TEST_CASE("a device that gets a thread of its own is read when its samples of be
     CHECK(h.numbers_are_whole());
 }
 
+TEST_CASE("a device that was removed comes back on a thread of its own after its samples of before",
+          "[device][own][change]") {
+    ThreadsHarness h;
+    const DeviceId device = h.sampler.add(device_options("bus", 1ms), std::make_unique<ScriptedDriver>(h.scripts[0]));
+    h.threads.start();
+    REQUIRE(eventually([&] { return h.status(device).reads >= 3; }));
+    REQUIRE(h.remove());
+    REQUIRE(h.set(h.buses[0]));
+    CHECK_FALSE(eventually([&] { return h.buses[0].reads > 0; }, 50ms));
+    CHECK(h.is_read(h.buses[0], 3));
+    h.threads.stop();
+    CHECK(h.numbers_are_whole());
+}
+
 TEST_CASE("another interval takes effect on a thread that sleeps", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0], "bus", 1h);

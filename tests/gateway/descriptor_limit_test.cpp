@@ -5,9 +5,9 @@
 using namespace telegate;
 
 TEST_CASE("with enough descriptors each part has what it wants", "[gateway][descriptors]") {
-    const DescriptorShares shares = share_descriptors(65'536, 10, 64, 16);
+    const DescriptorShares shares = share_descriptors(65'536, 10, 64, 256);
     CHECK(shares.rest == 64);
-    CHECK(shares.rest_streams == 16);
+    CHECK(shares.rest_streams == 256);
     CHECK(shares.services >= 1'024);
     CHECK(shares.subscribers >= 3 * 1'024);
 }

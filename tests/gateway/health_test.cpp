@@ -2,6 +2,8 @@
 
 #include "core/publisher.hpp"
 #include "device/driver.hpp"
+#include "device/sampler.hpp"
+#include "device/simulated_driver.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/manual_clock.hpp"
@@ -149,23 +151,21 @@ TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][he
 }
 
 TEST_CASE("a device that loses samples because the queue is full is reported for a while", "[gateway][health]") {
+    ManualClock clock;
     ChannelTable channels;
-    Ledger ledger(2, channels);
-    const std::int64_t captured_at = 1'700'000'000'000'000'000;
-    const auto lose_one = [&](DeviceId device, const char* name, DropReason reason) {
-        TelemetrySample sample{};
-        sample.channel = *channels.add(device, name, "value", "");
-        sample.seq = 1;
-        sample.time_utc_ns = captured_at;
-        ledger.captured(device, {&sample, 1});
-        ledger.dropped_at_queue(sample, reason);
-    };
-    lose_one(DeviceId{0}, "closed", DropReason::shutdown);
-    CHECK(check_queue(ledger, channels, captured_at).good);
-    lose_one(DeviceId{1}, "flooding", DropReason::queue_overflow);
-    CHECK(check_queue(ledger, channels, captured_at).detail == "flooding loses samples, the queue is full");
-    CHECK_FALSE(check_queue(ledger, channels, captured_at).vital);
-    CHECK(check_queue(ledger, channels, captured_at + loss_remembered_for.count()).good);
+    BoundedQueue<TelemetrySample> queue(1);
+    Ledger ledger(1, channels);
+    Waker waker;
+    Sampler sampler(clock, channels, queue, ledger, waker);
+    DeviceOptions options;
+    options.name = "flooding";
+    sampler.add(std::move(options), make_simulated_driver({}));
+    CHECK(check_queue(sampler, clock.mono_now()).good);
+    sampler.step(clock.mono_now());  // several channels
+    const HealthCheck check = check_queue(sampler, clock.mono_now());
+    CHECK(check.detail == "flooding loses samples, the queue is full");
+    CHECK_FALSE(check.vital);
+    CHECK(check_queue(sampler, clock.mono_now() + loss_remembered_for).good);
 }
 
 TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[gateway][health]") {

@@ -41,10 +41,10 @@ enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 ///
 /// Threads: push() one at a time for each producer; add_producer(), enroll(), retire(), resize(), set_policy(), close()
 ///          and the observers any; pop() one consumer.
-/// Limits:  producers_max producers. Never more than capacity() items, besides those that pop() is just taking; a
-///          share is one item at least, also when the capacity is less than that for each. When a resize() or another
-///          producer leaves a producer less than it has inside, it gets nothing more in until the consumer has caught
-///          up. Items of one producer keep their order.
+/// Limits:  producers_max producers. Never more than capacity() items, exactly; a share is one item at least, also when
+///          the capacity is less than that for each. When a resize() or another producer leaves a producer less than it
+///          has inside, it gets nothing more in until the consumer has caught up; the others have their shares. Items
+///          of one producer keep their order.
 /// Failure: the constructor and add_producer() may throw std::bad_alloc. Every item that is not handed to the consumer
 ///          is given to its producer's `on_loss` and counted in lost(), also one for which there is no memory. When
 ///          on_loss() throws, the items after it are neither in the queue nor counted.
@@ -75,7 +75,6 @@ class BoundedQueue {
       private:
         friend BoundedQueue;
         SingleProducerLane<T> lane_;
-        std::atomic<std::size_t> borrowed_{0};  // items beyond the share; raised by the producer, lowered by pop()
         std::atomic<Producer*> next_{nullptr};  // in the order in which they were added; owned
         bool enrolled_ = false;                 // guarded by terms_mutex_
     };
@@ -126,12 +125,15 @@ class BoundedQueue {
             if (closed_.load(std::memory_order_acquire)) {
                 return lose(items, QueueLoss::closed, on_loss);
             }
-            const Entered entered = producer.lane_.put(items, allowance(producer));
+            Entered entered = producer.lane_.put(items, guaranteed_.load(std::memory_order_relaxed));
+            if (entered.count == 0 && !entered.no_memory) {
+                entered = put_into_lent_room(producer, items);
+            }
             items = items.subspan(entered.count);
             if (entered.no_memory) {
                 return lose(items, QueueLoss::refused, on_loss);
             }
-            if (entered.count > 0 || borrow(producer, items.size())) {
+            if (entered.count > 0) {
                 continue;
             }
             switch (policy_.load(std::memory_order_relaxed)) {
@@ -163,8 +165,8 @@ class BoundedQueue {
     /// Moves up to out.size() items to `out`, oldest first per producer. Returns how many.
     std::size_t pop(std::span<T> out) noexcept {
         const bool is_alone = first_.next_.load(std::memory_order_acquire) == nullptr;
-        const std::size_t taken = is_alone ? take(first_, out) : take_in_turn(out);
-        if (taken > 0 && bell_.somebody_waits()) [[unlikely]] {
+        const std::size_t taken = is_alone ? first_.lane_.take(out) : take_in_turn(out);
+        if ((taken > 0 || taken_unannounced_ > 0) && bell_.somebody_waits()) [[unlikely]] {
             announce_room(taken, taken < out.size());
         }
         return taken;
@@ -242,55 +244,52 @@ class BoundedQueue {
         bell_.ring();
     }
 
+    /// How many items the producer may have inside: its share, and what the others leave of the room that is lent.
     [[nodiscard]] std::size_t allowance(const Producer& producer) const noexcept {
-        const std::size_t borrowed = producer.borrowed_.load(std::memory_order_relaxed);
-        return std::min(guaranteed_.load(std::memory_order_relaxed) + borrowed,
-                        capacity_.load(std::memory_order_relaxed));
-    }
-
-    /// Lends the producer room for up to `wanted` more items. False when there is none to lend.
-    [[nodiscard]] bool borrow(Producer& producer, std::size_t wanted) noexcept {
+        const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
         const std::size_t lendable = lendable_.load(std::memory_order_relaxed);
-        std::size_t lent = lent_.load(std::memory_order_relaxed);
-        for (;;) {
-            if (lent >= lendable) {
-                return false;
-            }
-            const std::size_t count = std::min(wanted, lendable - lent);
-            if (lent_.compare_exchange_weak(lent, lent + count, std::memory_order_relaxed)) {
-                producer.borrowed_.fetch_add(count, std::memory_order_relaxed);
-                return true;
-            }
+        const std::size_t lent = sum([&](const Producer& each) {
+            const std::size_t size = &each == &producer ? 0 : each.lane_.size();
+            return size - std::min(size, share);
+        });
+        return share + lendable - std::min(lendable, lent);
+    }
+
+    /// One producer at a time, so that nothing is lent twice. Meanwhile the others get items into their shares only.
+    [[gnu::noinline]] Entered put_into_lent_room(Producer& producer, std::span<const T> items) noexcept {
+        if (lendable_.load(std::memory_order_relaxed) == 0) {
+            return {};
         }
-    }
-
-    /// Each item that leaves a producer that has borrowed gives back one. Before the producer can use its room, so that
-    /// what several producers may have inside is never more than the capacity.
-    void give_back(Producer& producer, std::size_t taken) noexcept {
-        const std::size_t borrowed = producer.borrowed_.load(std::memory_order_relaxed);
-        if (borrowed > 0) [[unlikely]] {
-            const std::size_t count = std::min(taken, borrowed);
-            producer.borrowed_.fetch_sub(count, std::memory_order_relaxed);
-            lent_.fetch_sub(count, std::memory_order_relaxed);
+        ShortWait wait;
+        while (lending_.test_and_set(std::memory_order_acquire)) {
+            wait.once();
         }
+        const Entered entered = producer.lane_.put(items, allowance(producer));
+        lending_.clear(std::memory_order_release);
+        return entered;
     }
 
-    std::size_t take(Producer& producer, std::span<T> out) noexcept {
-        return producer.lane_.take(out, [&](std::size_t taken) { give_back(producer, taken); });
-    }
-
-    /// Begins with the producer after the last one that was served, so that none waits for more than one portion of
-    /// each of the others.
+    /// Gives each producer an equal part of `out`, and what is left of it to producers in turn.
     [[gnu::noinline]] std::size_t take_in_turn(std::span<T> out) noexcept {
+        const std::size_t part = std::max<std::size_t>(1, out.size() / producers());
+        const std::size_t taken = take_round(out, part);
+        return taken + take_round(out.subspan(taken), out.size());
+    }
+
+    /// Serves each producer once, up to `part` items, from the one after the last one that was served.
+    std::size_t take_round(std::span<T> out, std::size_t part) noexcept {
         const Producer* const served_last = turn_;
         std::size_t taken = 0;
-        do {
+        while (taken < out.size()) {
             Producer* const next = turn_->next_.load(std::memory_order_acquire);
             turn_ = next != nullptr ? next : &first_;
             if (!turn_->lane_.is_empty()) {
-                taken += take(*turn_, out.subspan(taken));
+                taken += turn_->lane_.take(out.subspan(taken, std::min(part, out.size() - taken)));
             }
-        } while (turn_ != served_last && taken < out.size());
+            if (turn_ == served_last) {
+                break;
+            }
+        }
         return taken;
     }
 
@@ -307,11 +306,11 @@ class BoundedQueue {
     template <class OnLoss>
     std::size_t replace_oldest(Producer& producer, std::span<const T> items, OnLoss& on_loss, ShortWait& wait) {
         std::array<T, evict_items_max> oldest;
-        const std::size_t room = allowance(producer);
+        const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
         const std::size_t wanted = std::min(items.size(), oldest.size());
-        const std::size_t evicted = producer.lane_.take_oldest(std::span<T>(oldest).first(wanted), room);
+        const std::size_t evicted = producer.lane_.take_oldest(std::span<T>(oldest).first(wanted), share);
         if (evicted > 0) {
-            const Entered entered = producer.lane_.fill(items.first(evicted), room);
+            const Entered entered = producer.lane_.fill(items.first(evicted), share);
             lose(std::span<const T>(oldest).first(evicted), QueueLoss::evicted, on_loss);
             lose(items.first(evicted).subspan(entered.count), QueueLoss::refused, on_loss);
         } else {
@@ -332,7 +331,7 @@ class BoundedQueue {
     }
 
     [[nodiscard]] bool must_wait(const Producer& producer) const noexcept {
-        return producer.lane_.is_full(allowance(producer)) && lent_.load() >= lendable_.load() && !closed_.load() &&
+        return producer.lane_.is_full(allowance(producer)) && !closed_.load() &&
                policy_.load() == OverflowPolicy::block;
     }
 
@@ -344,7 +343,7 @@ class BoundedQueue {
     std::atomic<bool> closed_{false};
     RoomBell bell_;
     alignas(64) std::atomic<std::uint64_t> lost_{0};
-    std::atomic<std::size_t> lent_{0};
+    std::atomic_flag lending_;
     std::size_t taken_unannounced_ = 0;  // by the consumer, while a producer waits
     Producer* turn_ = &first_;           // the one that the consumer served last
     Producer first_;

@@ -36,7 +36,7 @@ template <class Heads, class Tails>
     }
 }
 
-/// What carries the items of one producer of a BoundedQueue: a chain of blocks that go round. The producer writes at
+/// Carries the items of one producer of a BoundedQueue: a chain of blocks that go round. The producer writes at
 /// the tail, the taker reads at the head, and each publishes how many items it has ever written or taken. Each reads
 /// the other's number only when the one it remembers does not suffice. So an item costs no atomic read-modify-write,
 /// and a portion costs one fence.
@@ -128,33 +128,30 @@ class SingleProducerLane {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         evicted_at_ = tail;
         const bool has_room = tail - head_.load(std::memory_order_relaxed) < capacity;
-        return has_room ? 0 : take_from_head(out, tail, [](std::size_t) {});
+        return has_room ? 0 : take_from_head(out, tail);
     }
 
-    /// Moves up to out.size() items to `out`. `before_room(taken)` is called before the producer can use their room.
-    template <class BeforeRoom>
-    std::size_t take(std::span<T> out, const BeforeRoom& before_room) noexcept {
+    std::size_t take(std::span<T> out) noexcept {
         const TakerGuard::Consumer consumer(guard_);
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         // Negative after the producer has taken what we did not know of.
         const auto known = static_cast<std::int64_t>(tail_seen_ - head);
         if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the quick way of take_from_head()
             out.front() = head_block_->items[head % block_items];
-            before_room(std::size_t{1});
             head_.store(head + 1, std::memory_order_release);
             return 1;
         }
         if (known < static_cast<std::int64_t>(out.size())) {
             tail_seen_ = tail_.load(std::memory_order_acquire);
         }
-        return take_from_head(out, tail_seen_, before_room);
+        return take_from_head(out, tail_seen_);
     }
 
     /// Items ever put in.
     [[nodiscard]] std::uint64_t entered() const noexcept { return tail_.load(std::memory_order_acquire); }
     /// Items ever taken, by the consumer or to make room.
     [[nodiscard]] std::uint64_t left() const noexcept { return head_.load(std::memory_order_acquire); }
-    /// False while an evictor replaces what is inside.
+    /// A hint for the consumer: the producer may put items in, or replace them, meanwhile.
     [[nodiscard]] bool is_empty() const noexcept {
         return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_acquire);
     }
@@ -215,9 +212,7 @@ class SingleProducerLane {
     }
 
     /// For the only thread that takes just now. `tail` is not before the head.
-    template <class BeforeRoom>
-    [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail,
-                                                 const BeforeRoom& before_room) noexcept {
+    [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail) noexcept {
         std::uint64_t head = head_.load(std::memory_order_relaxed);
         const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), tail - head));
         for (std::size_t left = taken; left > 0;) {
@@ -231,7 +226,6 @@ class SingleProducerLane {
             left -= count;
         }
         if (taken > 0) {
-            before_room(taken);
             head_.store(head, std::memory_order_release);
         }
         return taken;

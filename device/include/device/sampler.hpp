@@ -100,10 +100,9 @@ struct CommandResult {
 /// Threads: step(MonoTime), apply() and command() of a device that it steps tg-sample; step_own(), install_own(),
 ///          remove_own() and command() of a device with a thread of its own that thread; add() before they start;
 ///          prepare(), announce() one at a time; all else any. See SamplingThreads.
-/// Limits:  one read per device and step; the queue bounds what is held: tg-sample and each other thread have a share
-/// of
-///          it. Names as far as the ledger has room. A device that can wait for room in the queue waits a second at
-///          most.
+/// Limits:  one read per device and step; each thread holds at most its share of the queue, and what it is lent; names
+/// as
+///          far as the ledger has room. A device that can wait for room in the queue waits a second at most.
 /// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
 ///          prepare() throws std::length_error when there have been too many names, and std::invalid_argument when a
 ///          channel that processing makes has the name of one that the driver has.
@@ -174,6 +173,8 @@ class Sampler {
     [[nodiscard]] bool is_own(DeviceId device) const noexcept;
     /// The state alone, which costs next to nothing. Threads: any.
     [[nodiscard]] DeviceState state(DeviceId device) const noexcept;
+    /// When the queue last dropped a sample of the device because it was full. Threads: any.
+    [[nodiscard]] std::optional<MonoTime> overflowed_at(DeviceId device) const noexcept;
     /// Whether tg-sample waits for room in a queue with policy block. Threads: any.
     [[nodiscard]] bool waits_for_room() const noexcept { return waits_for_room_.load(std::memory_order_relaxed); }
 
