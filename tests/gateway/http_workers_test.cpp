@@ -34,7 +34,10 @@ struct SlowServer : EchoServer {
               }
               return EchoServer::echo(request);
           }) {}
-    ~SlowServer() { release(); }
+    ~SlowServer() {
+        release();
+        server.stop();  // its workers use what is below
+    }
     SlowServer(const SlowServer&) = delete;
     SlowServer& operator=(const SlowServer&) = delete;
 

@@ -256,17 +256,28 @@ class BoundedQueue {
     }
 
     /// One producer at a time, so that nothing is lent twice. Meanwhile the others get items into their shares only.
+    class LendingTurn {
+      public:
+        explicit LendingTurn(std::atomic_flag& taken) noexcept : taken_(taken) {
+            ShortWait wait;
+            while (taken_.test_and_set(std::memory_order_acquire)) {
+                wait.once();
+            }
+        }
+        ~LendingTurn() { taken_.clear(std::memory_order_release); }
+        LendingTurn(const LendingTurn&) = delete;
+        LendingTurn& operator=(const LendingTurn&) = delete;
+
+      private:
+        std::atomic_flag& taken_;
+    };
+
     [[gnu::noinline]] Entered put_into_lent_room(Producer& producer, std::span<const T> items) noexcept {
         if (lendable_.load(std::memory_order_relaxed) == 0) {
             return {};
         }
-        ShortWait wait;
-        while (lending_.test_and_set(std::memory_order_acquire)) {
-            wait.once();
-        }
-        const Entered entered = producer.lane_.put(items, allowance(producer));
-        lending_.clear(std::memory_order_release);
-        return entered;
+        const LendingTurn turn(lending_);
+        return producer.lane_.put(items, allowance(producer));
     }
 
     /// Gives each producer an equal part of `out`, and what is left of it to producers in turn.
@@ -302,21 +313,32 @@ class BoundedQueue {
         }
     }
 
+    struct Replaced {
+        std::size_t evicted = 0;
+        std::size_t entered = 0;
+    };
+
+    /// Within a turn: the others must not take the room between for room that can be lent.
+    Replaced evict_and_fill(Producer& producer, std::span<const T> items, std::span<T> oldest) noexcept {
+        const LendingTurn turn(lending_);
+        const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
+        const std::size_t evicted = producer.lane_.take_oldest(oldest, share);
+        return {evicted, producer.lane_.fill(items.first(evicted), share).count};
+    }
+
     /// Returns how many items have found their end, in the queue or among the losses.
     template <class OnLoss>
     std::size_t replace_oldest(Producer& producer, std::span<const T> items, OnLoss& on_loss, ShortWait& wait) {
         std::array<T, evict_items_max> oldest;
-        const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
-        const std::size_t wanted = std::min(items.size(), oldest.size());
-        const std::size_t evicted = producer.lane_.take_oldest(std::span<T>(oldest).first(wanted), share);
-        if (evicted > 0) {
-            const Entered entered = producer.lane_.fill(items.first(evicted), share);
-            lose(std::span<const T>(oldest).first(evicted), QueueLoss::evicted, on_loss);
-            lose(items.first(evicted).subspan(entered.count), QueueLoss::refused, on_loss);
+        const auto room = std::span<T>(oldest).first(std::min(items.size(), oldest.size()));
+        const Replaced replaced = evict_and_fill(producer, items, room);
+        if (replaced.evicted > 0) {
+            lose(std::span<const T>(room).first(replaced.evicted), QueueLoss::evicted, on_loss);
+            lose(items.first(replaced.evicted).subspan(replaced.entered), QueueLoss::refused, on_loss);
         } else {
             wait.once();  // the consumer has made room, or is just taking
         }
-        return evicted;
+        return replaced.evicted;
     }
 
     template <class OnLoss>
