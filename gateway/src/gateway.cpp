@@ -148,6 +148,9 @@ RestHandlers Gateway::rest_handlers() {
     handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
         return close_subscriber(format, id);
     };
+    handlers.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
+        return state_file_.published_after(epoch_ms, position);
+    };
     handlers.log_change = [this](const std::string& line) {
         log_.info_each(line);
     };
@@ -207,7 +210,7 @@ void Gateway::begin_stop() {
     }
     stop_until_ = clock_.mono_now() + stop_grace_max;
     log_.info("stopping");
-    rest_.stop();
+    rest_.close();
     if (queue_.policy() == OverflowPolicy::block) {
         queue_.close();  // the sampler may be waiting for room
     }
@@ -218,7 +221,7 @@ void Gateway::begin_stop() {
         pump_.drain_all();
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_until_ - clock_.mono_now());
         const auto grace = std::max(left, std::chrono::milliseconds(0));
-        const auto left_open = std::make_shared<int>(2);
+        const auto left_open = std::make_shared<std::atomic<int>>(3);
         const auto is_closed = [this, left_open] {
             if (--*left_open == 0) {
                 stopped_.wake();
@@ -226,12 +229,14 @@ void Gateway::begin_stop() {
         };
         services_.close(grace, is_closed);
         publishers_.close(grace, is_closed);
+        streams_.end();
+        rest_.stop_after_streams(stop_until_, is_closed);
     });
 }
 
 void Gateway::finish() {
+    rest_.stop();
     if (state_.exchange(GatewayState::stopping) != GatewayState::stopping) {
-        rest_.stop();
         queue_.close();
         sampling_threads_.stop();
     }

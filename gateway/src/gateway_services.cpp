@@ -35,7 +35,7 @@ void Gateway::end_epoch() {
             last_seqs.emplace(channels_.at(id).topic, last);
         }
     }
-    state_file_.end(std::move(last_seqs));
+    state_file_.end(std::move(last_seqs), history_.position());
 }
 
 }  // namespace telegate

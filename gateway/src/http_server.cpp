@@ -68,7 +68,8 @@ HttpServer::HttpServer(HttpServerOptions options, HttpCalls calls)
       listeners_(listeners_of(options_)),
       places_(budget_, options_.workers, id_first_connection),
       accept_again_(never),
-      streams_due_(never) {
+      streams_due_(never),
+      streams_until_(never) {
     try {
         epoll_ = checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
         stop_event_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
@@ -95,22 +96,45 @@ HttpServer::~HttpServer() {
 
 void HttpServer::start() {
     for (std::size_t worker = 0; worker < options_.workers && !listeners_.empty(); ++worker) {
+        const std::lock_guard lock(end_mutex_);
         workers_.push_back(start_thread("tg-http-" + std::to_string(worker), [this] { run(); }));
+        ++workers_running_;
     }
 }
 
 void HttpServer::stop() {
-    if (stopping_.exchange(true)) {
-        return;
-    }
-    ::eventfd_write(stop_event_, 1);
+    begin_stop();
     for (std::thread& worker : workers_) {
         worker.join();
     }
+    workers_.clear();
+    close_all();
+}
+
+void HttpServer::begin_stop() noexcept {
+    stopping_ = true;
+    ::eventfd_write(stop_event_, 1);
+}
+
+void HttpServer::close_all() {
     for (HttpListener& listener : listeners_) {
         listener.close();
     }
     places_.clear(std::chrono::steady_clock::now());
+}
+
+void HttpServer::stop_after_streams(MonoTime until, std::function<void()> done) {
+    {
+        const std::lock_guard lock(end_mutex_);
+        if (workers_running_ > 0) {
+            on_stopped_ = std::exchange(done, nullptr);
+        }
+    }
+    if (done) {
+        return done();
+    }
+    streams_until_ = count_of(until);
+    ::eventfd_write(wake_event_, 1);  // a worker sees to it, and waits until that time
 }
 
 void HttpServer::wake_streams() noexcept {
@@ -136,6 +160,26 @@ std::vector<std::string> HttpServer::urls() const {
 }
 
 void HttpServer::run() {
+    work();
+    note_worker_end();
+}
+
+void HttpServer::note_worker_end() {
+    std::function<void()> done;
+    {
+        const std::lock_guard lock(end_mutex_);
+        if (--workers_running_ > 0) {
+            return;
+        }
+        done = std::exchange(on_stopped_, nullptr);
+    }
+    close_all();
+    if (done) {
+        done();
+    }
+}
+
+void HttpServer::work() {
     HttpEngine engine(calls_, options_.limits.body_bytes_max);
     while (!stopping_) {
         epoll_event event{};
@@ -153,6 +197,7 @@ void HttpServer::run() {
             serve(speaking, {}, engine);
         }
         serve_streams(now, engine);
+        note_streams(now);
         listen_again(now);
     }
 }
@@ -238,6 +283,13 @@ void HttpServer::put_off_streams(MonoTime until) noexcept {
     }
 }
 
+void HttpServer::note_streams(MonoTime now) noexcept {
+    const Duration::rep until = streams_until_;
+    if (until != never && (budget_.streams() == 0 || count_of(now) >= until)) {
+        begin_stop();
+    }
+}
+
 void HttpServer::listen_again(MonoTime now) {
     Duration::rep again = accept_again_;
     if (count_of(now) < again || !accept_again_.compare_exchange_strong(again, never)) {
@@ -250,7 +302,8 @@ void HttpServer::listen_again(MonoTime now) {
 
 // Until the next deadline; for ever when there is none, so that a server without clients costs nothing.
 int HttpServer::wait_ms(MonoTime now) const {
-    const Duration::rep next = std::min({count_of(places_.next_due()), accept_again_.load(), streams_due_.load()});
+    const Duration::rep next =
+        std::min({count_of(places_.next_due()), accept_again_.load(), streams_due_.load(), streams_until_.load()});
     if (next == never) {
         return -1;
     }

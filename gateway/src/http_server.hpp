@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +47,9 @@ class HttpServer {
     void start();
     /// Lets every worker finish the answer in hand, then closes everything. Idempotent.
     void stop();
+    /// Stops by itself when no event stream is open, at the latest at that time. The last worker calls `done` at its
+    /// end; when there is none, it is called at once. Threads: any, after start().
+    void stop_after_streams(MonoTime until, std::function<void()> done);
     /// There may be something new to pull for event streams. Threads: any; a look at one or two numbers, and at most
     /// one system call for each time that the streams are served.
     void wake_streams() noexcept;
@@ -59,12 +63,17 @@ class HttpServer {
 
   private:
     void run();
+    void work();
     void accept_waiting(std::size_t listener);
     void add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now);
     void serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine);
     HttpConnection::Wants serve(const HttpPlaces::Work& work, HttpEngine& engine);
     void serve_streams(MonoTime now, HttpEngine& engine);
     void put_off_streams(MonoTime until) noexcept;
+    void note_streams(MonoTime now) noexcept;
+    void begin_stop() noexcept;
+    void note_worker_end();
+    void close_all();
     void listen_again(MonoTime now);
     void watch(int descriptor, int operation, std::uint32_t events, std::uint64_t id) const noexcept;
     [[nodiscard]] int wait_ms(MonoTime now) const;
@@ -85,6 +94,11 @@ class HttpServer {
     std::atomic<Duration::rep> streams_due_;   // when a worker is to look at the streams
     std::atomic<Duration::rep> streams_served_{0};
     std::atomic<bool> wake_pending_{false};
+    std::atomic<Duration::rep> streams_until_;  // when to stop though some are open
+
+    std::mutex end_mutex_;  // guards the next two
+    std::size_t workers_running_ = 0;
+    std::function<void()> on_stopped_;
 };
 
 }  // namespace telegate

@@ -8,7 +8,8 @@
 
 namespace telegate {
 
-/// How many event streams are open, so that the pump is prompt while there are any, and tells them of samples.
+/// How many event streams are open, so that the pump is prompt while there are any, and tells them of samples; and
+/// whether they are to end.
 ///
 /// Threads: any. Limits: the REST server bounds the streams. Failure: open() may throw std::bad_alloc.
 class OpenStreams {
@@ -28,10 +29,19 @@ class OpenStreams {
     [[nodiscard]] bool any() const noexcept { return count() > 0; }
     void wake() const { wake_(); }
 
+    /// Nothing more is published: a stream ends when it has sent all that was.
+    void end() {
+        is_ending_ = true;
+        wake_();
+    }
+    /// To be asked before the samples that are there are read.
+    [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
+
   private:
     const std::function<void()> opened_;
     const std::function<void()> wake_;
     std::atomic<std::size_t> count_{0};
+    std::atomic<bool> is_ending_{false};
 };
 
 }  // namespace telegate

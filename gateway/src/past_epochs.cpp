@@ -60,6 +60,12 @@ std::string take_epoch(const SortedJson& json, const std::string& place, std::ve
     if (!epochs.empty() && epochs.back().epoch_ms >= epoch.epoch_ms) {
         return place + "/epoch is not later than the one before";
     }
+    if (const auto published = json.find("published"); published != json.end()) {
+        if (!published->is_number_unsigned() || published->get<std::uint64_t>() > seq_max) {
+            return place + "/published is no whole number";
+        }
+        epoch.published = published->get<std::uint64_t>();
+    }
     std::string fault = take_channels(json["channels"], place + "/channels", epoch);
     epochs.push_back(std::move(epoch));
     return fault;
@@ -79,7 +85,7 @@ std::string past_epochs_text(const std::vector<PastEpoch>& epochs) {
         const PastEpoch& epoch = epochs[i];
         out += out.back() == '[' ? "\n" : ",\n";
         out += " {\"epoch\":" + std::to_string(epoch.epoch_ms) + ",\"ended\":" + (epoch.has_ended ? "true" : "false") +
-               ",\"channels\":{";
+               (epoch.published ? ",\"published\":" + std::to_string(*epoch.published) : "") + ",\"channels\":{";
         for (const auto& [topic, seq] : epoch.last_seqs) {
             out += out.back() == '{' ? "\n  \"" : ",\n  \"";
             out += topic + "\":" + std::to_string(seq);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,6 +17,7 @@ struct PastEpoch {
     std::int64_t epoch_ms = 0;
     bool has_ended = false;                                            // by a clean stop, so that its numbers are known
     std::map<std::string, std::uint64_t, std::less<>> last_seqs = {};  // by topic
+    std::optional<std::uint64_t> published = {};                       // samples of all channels, if that is known
 };
 
 /// The last ones, oldest first, as the state file has them.

@@ -41,6 +41,8 @@ struct RestHandlers {
     std::function<Health()> health;
     /// Closes one subscriber of a format. false: there is none of this number; nullopt: no answer in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
+    /// Samples published after a position of a past epoch, before this one began. nullopt: that is not known.
+    std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after = {};
     /// A line for the log: who has changed what. Each is written.
     std::function<void(const std::string& line)> log_change;
     /// And what he may not change: so many a minute as a peer is granted.

@@ -1,12 +1,16 @@
 #include "rest_server.hpp"
 
 #include "http_server.hpp"
+#include "rest_refusals.hpp"
 #include "rest_route.hpp"
 #include "rest_routes.hpp"
 #include "status_cache.hpp"
 #include "status_json.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 namespace telegate {
@@ -61,6 +65,13 @@ struct RestServer::State {
         if (auto refusal = access.refuse(request)) {
             return std::move(*refusal);
         }
+        if (is_health_path(request.path)) {
+            return answer_rest(handlers, request);
+        }
+        const std::shared_lock lock(answering);
+        if (is_closed) {
+            return unavailable(request, "the gateway is stopping");
+        }
         HttpResponse response = answer_rest(handlers, request);
         if (response.status == 401) {
             return access.refuse_guess(request).value_or(std::move(response));
@@ -70,6 +81,9 @@ struct RestServer::State {
         }
         return response;
     }
+
+    std::atomic<bool> is_closed{false};
+    std::shared_mutex answering;  // held by answers, but for those to health checks
 
     std::string address;
     RestHandlers handlers;  // not changed once the server runs
@@ -85,6 +99,15 @@ RestServer::~RestServer() = default;
 
 void RestServer::start() {
     state_->server.start();
+}
+
+void RestServer::close() {
+    state_->is_closed = true;
+    const std::unique_lock answers_in_hand(state_->answering);
+}
+
+void RestServer::stop_after_streams(MonoTime until, std::function<void()> done) {
+    state_->server.stop_after_streams(until, std::move(done));
 }
 
 void RestServer::stop() {

@@ -4,8 +4,11 @@
 #include "rest_access.hpp"
 #include "rest_handlers.hpp"
 
+#include "core/clock.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +46,11 @@ class RestServer {
 
     /// Serves until stop(). Requests before that wait in the backlog.
     void start();
+    /// From now on serves event streams and health checks only: other requests get 503. Waits for the answers in hand.
+    void close();
+    /// Stops by itself when no event stream is open, at the latest at that time; then `done` is called, on any thread.
+    /// Threads: any, after close().
+    void stop_after_streams(MonoTime until, std::function<void()> done);
     void stop();
     /// There may be something new for event streams. Threads: any; cheap enough for every batch of samples.
     void wake_streams() noexcept;

@@ -37,6 +37,10 @@ std::optional<StreamPosition> to_position(std::string_view id) {
     return position.ec == std::errc() && position.ptr == end ? std::optional(result) : std::nullopt;
 }
 
+std::optional<std::uint64_t> published_after(const RestHandlers& handlers, const StreamPosition& last) {
+    return handlers.published_after ? handlers.published_after(last.epoch_ms, last.position) : std::nullopt;
+}
+
 /// A stream that begins where the client was; null, and a fault, when that cannot have been.
 std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader& reader,
                                            std::vector<std::string> prefixes) {
@@ -46,6 +50,7 @@ std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader
     const std::optional<StreamPosition> last = to_position(id);
     const std::uint64_t now = history.position();
     const bool same_epoch = last && last->epoch_ms == text.epoch_ms();
+    const auto missed = last && !same_epoch ? published_after(call.handlers, *last) : std::nullopt;
     if ((!id.empty() && !last) || (same_epoch && last->position >= now)) {
         reader.fault("Last-Event-ID", quoted_text(id) + " was never an id here; allowed: the id of an event, or none");
         return nullptr;
@@ -53,7 +58,7 @@ std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader
     const std::uint64_t next = id.empty() ? now : same_epoch ? last->position + 1 : 0;
     auto stream = std::make_shared<SampleStream>(history, text, std::move(prefixes), next);
     if (last && !same_epoch) {
-        stream->tell_restart();
+        stream->tell_restart(missed);
     }
     return stream;
 }
@@ -71,8 +76,10 @@ HttpResponse get_stream(const RestCall& call) {
     }
     HttpResponse response{200, std::string(call.media_type), "", {}};
     if (!call.is_head()) {
-        response.stream = [stream, place = call.handlers.streams->open()](std::string& out, std::size_t bytes_max) {
-            return stream->pull(out, bytes_max);
+        response.stream = [stream, streams = call.handlers.streams, place = call.handlers.streams->open()](
+                              std::string& out, std::size_t bytes_max) {
+            const bool ends = streams->is_ending();  // first: nothing comes after what is read then
+            return stream->pull(out, bytes_max, ends);
         };
     }
     return response;

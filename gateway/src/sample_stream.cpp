@@ -10,8 +10,8 @@ SampleStream::SampleStream(const History& history, SampleText& text, std::vector
                            std::uint64_t next)
     : history_(history), text_(text), prefixes_(std::move(prefixes)), next_(next), told_(next) {}
 
-void SampleStream::tell_restart() {
-    restarted_ = true;
+void SampleStream::tell_restart(std::optional<std::uint64_t> missed) {
+    restart_ = Restart{missed};
 }
 
 std::string SampleStream::id_of(std::uint64_t position) const {
@@ -33,20 +33,38 @@ bool SampleStream::matches(ChannelId channel) {
     return matches_[index] == Match::yes;
 }
 
-/// The samples before `next_` that are gone. Its id is the position before the next one, so that a client that comes
-/// back with it hears of the gap once.
-void SampleStream::add_gap(std::string& out, std::string_view reason, std::uint64_t missed) {
+/// Of the position before the next one, so that a client that comes back with it goes on there.
+void SampleStream::add_id(std::string& out) const {
     if (next_ > 0) {
         out += id_of(next_ - 1);
     }
-    out +=
-        "event: gap\ndata: {\"reason\":\"" + std::string(reason) + "\",\"epoch\":" + std::to_string(text_.epoch_ms());
-    if (missed > 0) {
-        out += ",\"missed\":" + std::to_string(missed) + ",\"first_position\":" + std::to_string(next_ - missed) +
-               ",\"last_position\":" + std::to_string(next_ - 1);
+}
+
+void SampleStream::add_restart(std::string& out) {
+    add_id(out);
+    out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(text_.epoch_ms());
+    if (restart_->missed) {
+        out += ",\"missed\":" + std::to_string(*restart_->missed);
+        missed_ += *restart_->missed;
     }
     out += "}\n\n";
     told_ = next_;
+}
+
+/// The samples before `next_` that are gone.
+void SampleStream::add_overwritten(std::string& out, std::uint64_t missed) {
+    add_id(out);
+    out += "event: gap\ndata: {\"reason\":\"overwritten\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
+           ",\"missed\":" + std::to_string(missed) + ",\"first_position\":" + std::to_string(next_ - missed) +
+           ",\"last_position\":" + std::to_string(next_ - 1) + "}\n\n";
+    missed_ += missed;
+    told_ = next_;
+}
+
+void SampleStream::add_end(std::string& out) const {
+    add_id(out);
+    out += "event: end\ndata: {\"reason\":\"shutdown\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
+           ",\"sent\":" + std::to_string(sent_) + ",\"missed\":" + std::to_string(missed_) + "}\n\n";
 }
 
 std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::size_t bytes_max) {
@@ -60,22 +78,33 @@ std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::
             text_.append(out, sample);
             out += "\n\n";
             told_ = next_ + looked_at + 1;
+            ++sent_;
         }
         ++looked_at;
     }
     return looked_at;
 }
 
-StreamState SampleStream::pull(std::string& out, std::size_t bytes_max) {
+StreamState SampleStream::pull(std::string& out, std::size_t bytes_max, bool ends) {
     const std::size_t out_max = out.size() + bytes_max;
-    if (std::exchange(restarted_, false)) {
-        add_gap(out, "restart", 0);
+    if (restart_) {
+        add_restart(out);
+        restart_.reset();
     }
+    const StreamState state = pull_some(out, out_max);
+    if (!ends || state != StreamState::waiting) {
+        return state;
+    }
+    add_end(out);
+    return StreamState::ended;
+}
+
+StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
     for (std::size_t looked_at = 0; looked_at < samples_per_pull_max && out.size() < out_max;) {
         const History::Read read = history_.read(next_, read_);
         if (read.missed > 0) {
             next_ += read.missed;
-            add_gap(out, "overwritten", read.missed);
+            add_overwritten(out, read.missed);
         }
         if (read.count == 0 && read.missed == 0) {
             return StreamState::waiting;

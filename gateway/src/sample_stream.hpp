@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace telegate {
 struct StreamPosition {
     std::int64_t epoch_ms = 0;
     std::uint64_t position = 0;
+
+    bool operator==(const StreamPosition&) const = default;
 };
 
 /// Samples from the history as server-sent events, see docs/rest.md.
@@ -32,16 +35,25 @@ class SampleStream {
     /// Begins at `next`, a position of this epoch. No prefixes: all samples.
     SampleStream(const History& history, SampleText& text, std::vector<std::string> prefixes, std::uint64_t next);
 
-    /// Has the first event say that what came before belongs to another epoch.
-    void tell_restart();
-    [[nodiscard]] StreamState pull(std::string& out, std::size_t bytes_max);
+    /// The first event says that the client was in another epoch, of which it `missed` so many samples, if that is
+    /// known.
+    void tell_restart(std::optional<std::uint64_t> missed);
+    /// `ends`: what was published by now is all there will be.
+    [[nodiscard]] StreamState pull(std::string& out, std::size_t bytes_max, bool ends = false);
 
   private:
     enum class Match : std::uint8_t { unknown, yes, no };
+    struct Restart {
+        std::optional<std::uint64_t> missed;
+    };
 
     [[nodiscard]] bool matches(ChannelId channel);
     [[nodiscard]] std::string id_of(std::uint64_t position) const;
-    void add_gap(std::string& out, std::string_view reason, std::uint64_t missed);
+    void add_restart(std::string& out);
+    void add_overwritten(std::string& out, std::uint64_t missed);
+    void add_id(std::string& out) const;
+    void add_end(std::string& out) const;
+    [[nodiscard]] StreamState pull_some(std::string& out, std::size_t out_max);
     /// Samples of what was read until `bytes_max` is reached. How many were looked at.
     std::size_t add_samples(std::string& out, std::size_t count, std::size_t bytes_max);
 
@@ -49,9 +61,11 @@ class SampleStream {
     SampleText& text_;
     const std::vector<std::string> prefixes_;
     std::uint64_t next_;
-    std::uint64_t told_;  // up to here the client knows where it is
-    bool restarted_ = false;
-    std::vector<Match> matches_;  // by channel
+    std::uint64_t told_;              // up to here the client knows where it is
+    std::uint64_t sent_ = 0;          // samples
+    std::uint64_t missed_ = 0;        // of all channels
+    std::optional<Restart> restart_;  // to be told
+    std::vector<Match> matches_;      // by channel
     std::array<TelemetrySample, 256> read_{};
 };
 

@@ -65,9 +65,10 @@ void StateFile::begin(std::int64_t epoch_ms) {
     }
 }
 
-void StateFile::end(std::map<std::string, std::uint64_t, std::less<>> last_seqs) {
+void StateFile::end(std::map<std::string, std::uint64_t, std::less<>> last_seqs, std::uint64_t published) {
     if (has_begun_) {
         epochs_.back().has_ended = true;
+        epochs_.back().published = published;
         epochs_.back().last_seqs = std::move(last_seqs);
         write();
     }
@@ -77,6 +78,21 @@ const PastEpoch* StateFile::find(std::int64_t epoch_ms) const noexcept {
     const auto found = std::find_if(epochs_.begin(), epochs_.end(),
                                     [&](const PastEpoch& epoch) { return epoch.epoch_ms == epoch_ms; });
     return found == epochs_.end() ? nullptr : &*found;
+}
+
+std::optional<std::uint64_t> StateFile::published_after(std::int64_t epoch_ms, std::uint64_t position) const noexcept {
+    const PastEpoch* const first = find(epoch_ms);
+    if (first == nullptr || !has_begun_) {
+        return std::nullopt;
+    }
+    std::uint64_t published = 0;
+    for (const PastEpoch* epoch = first; epoch != &epochs_.back(); ++epoch) {
+        if (!epoch->has_ended || !epoch->published) {
+            return std::nullopt;
+        }
+        published += *epoch->published;
+    }
+    return published - std::min(published, position + 1);
 }
 
 /// Two gateways on one file would each undo what the other one wrote.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace telegate {
 /// The file of the last epochs and of the last sequence number that each channel had in them, so that who comes after a
 /// restart can be told what is missing. While the gateway runs its epoch stands there as not ended.
 ///
-/// Threads: the main one; find() any between begin() and end().
+/// Threads: the main one; find() and published_after() any between begin() and end().
 /// Limits:  past_epochs_max epochs of past_channels_max channels; a file of state_bytes_max; broken_max broken ones
 ///          beside it.
 /// Failure: the constructor throws SettingsError when another gateway has the file, and SettingFailure when it is there
@@ -34,11 +35,15 @@ class StateFile {
     [[nodiscard]] std::int64_t choose_epoch(std::int64_t now_ms) const;
     /// Writes that this one has begun, which is behind all others.
     void begin(std::int64_t epoch_ms);
-    /// It has ended in order; these are its last numbers.
-    void end(std::map<std::string, std::uint64_t, std::less<>> last_seqs);
+    /// It has ended in order; these are its last numbers, and so many samples were published in it.
+    void end(std::map<std::string, std::uint64_t, std::less<>> last_seqs, std::uint64_t published);
 
     /// This epoch or one before it; null when it is not known.
     [[nodiscard]] const PastEpoch* find(std::int64_t epoch_ms) const noexcept;
+    /// Samples that were published behind the position of a past epoch, up to the beginning of this one. nullopt: one
+    /// of the epochs in between is not known, or did not end in order.
+    [[nodiscard]] std::optional<std::uint64_t> published_after(std::int64_t epoch_ms,
+                                                               std::uint64_t position) const noexcept;
     [[nodiscard]] bool is_kept() const noexcept { return !path_.empty(); }
 
   private:

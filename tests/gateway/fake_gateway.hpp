@@ -5,8 +5,11 @@
 #include "status_json.hpp"
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +49,7 @@ class FakeGateway {
         handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
             return answering ? std::optional(format == PayloadFormat::json && id == 3) : std::nullopt;
         };
+        handlers.published_after = published_after;
         handlers.log_change = [this](const std::string& line) {
             const std::lock_guard lock(mutex_);
             changes.push_back(line);
@@ -76,6 +80,7 @@ class FakeGateway {
     StatusSnapshot snapshot;  // as it stands when a server is made of this, or a route is called
     Health health;
     std::vector<std::string> changes;  // as logged
+    std::function<std::optional<std::uint64_t>(std::int64_t, std::uint64_t)> published_after;
     std::atomic<int> streams_opened{0};
     ChannelTable channels;
     Ledger ledger{4, channels};

@@ -211,6 +211,49 @@ TEST_CASE("a stop ends streams in good order", "[gateway][http][stream]") {
     CHECK(client.read_all() == "0\r\n\r\n");
 }
 
+TEST_CASE("a server stops by itself when the last stream has ended", "[gateway][http][stream]") {
+    StreamServer streams;
+    streams.put("one\n\n");
+    RawHttpClient client = streams.connect();
+    client.send(get_stream).read_until("one\n\n\r\n");
+    std::atomic<bool> stopped{false};
+    streams.server.stop_after_streams(std::chrono::steady_clock::now() + long_enough, [&] { stopped = true; });
+    CHECK(status_of(streams.ask(get_and_close)) == 200);
+    CHECK_FALSE(stopped);
+    streams.put("two\n\n");
+    streams.end();
+    streams.server.wake_streams();
+    CHECK(client.read_all() == "5\r\ntwo\n\n\r\n0\r\n\r\n");
+    CHECK(eventually([&] { return stopped.load(); }));
+    CHECK_THROWS(streams.connect());
+}
+
+TEST_CASE("a server without streams stops at once, and in time when one does not end", "[gateway][http][stream]") {
+    StreamServer streams;
+    RawHttpClient client = streams.connect();
+    const bool has_stream = GENERATE(false, true);
+    client.send(has_stream ? get_stream : get).read_until("\r\n\r\n");
+    std::atomic<bool> stopped{false};
+    const auto until = std::chrono::steady_clock::now() + (has_stream ? 10ms : long_enough);
+    streams.server.stop_after_streams(until, [&] { stopped = true; });
+    CHECK(eventually([&] { return stopped.load(); }));
+    CHECK((std::chrono::steady_clock::now() >= until) == has_stream);
+}
+
+TEST_CASE("a server that has stopped, or never started, says so at once", "[gateway][http][stream]") {
+    bool stopped = false;
+    SECTION("stopped") {
+        StreamServer streams;
+        streams.server.stop();
+        streams.server.stop_after_streams(MonoTime(), [&] { stopped = true; });
+    }
+    SECTION("never started") {
+        HttpServer server({"127.0.0.1", 0, 2, {}}, {EchoServer::echo});
+        server.stop_after_streams(MonoTime(), [&] { stopped = true; });
+    }
+    CHECK(stopped);
+}
+
 TEST_CASE("a stream whose source fails ends, and nothing else", "[gateway][http][stream]") {
     EchoServer server({}, [](const HttpRequest& request) {
         HttpResponse response = EchoServer::echo(request);

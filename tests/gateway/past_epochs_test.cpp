@@ -20,13 +20,15 @@ std::string epochs_fault(const std::string& text) {
 }  // namespace
 
 TEST_CASE("epochs are read as they were written", "[gateway][services]") {
-    const std::vector<PastEpoch> epochs{{1, true, {{"a/b", 5}, {"c/d", 9'007'199'254'740'992}}}, {2, false, {}}};
+    const std::vector<PastEpoch> epochs{{1, true, {{"a/b", 5}, {"c/d", 9'007'199'254'740'992}}, 0}, {2, false, {}}};
     const auto read = std::get<std::vector<PastEpoch>>(read_past_epochs(past_epochs_text(epochs)));
     REQUIRE(read.size() == 2);
     CHECK(read[0].epoch_ms == 1);
     CHECK(read[0].has_ended);
     CHECK(read[0].last_seqs == epochs[0].last_seqs);
+    CHECK(read[0].published == 0);
     CHECK_FALSE(read[1].has_ended);
+    CHECK_FALSE(read[1].published.has_value());
 }
 
 TEST_CASE("the last eight epochs are written, and fewer when they have too many channels", "[gateway][services]") {
@@ -55,6 +57,8 @@ TEST_CASE("what is wrong with a state file is told with its place", "[gateway][s
          "/epochs/0/channels/a is no topic with a whole number"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{"a/b":-1}}]})",
          "/epochs/0/channels/a/b is no topic with a whole number"},
+        {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"published":-1,"channels":{}}]})",
+         "/epochs/0/published is no whole number"},
         {R"({"version":1,"epochs":[{"epoch":253402300800000,"ended":true,"channels":{}}]})",
          "/epochs/0 is no object of epoch, ended and channels"},
         {R"({"version":1,"epochs":[{"epoch":2,"ended":true,"channels":{}},{"epoch":1,"ended":true,"channels":{}}]})",

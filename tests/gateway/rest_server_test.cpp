@@ -315,3 +315,19 @@ TEST_CASE("health checks are answered while the io thread hangs, whoever else as
     }
     goes_on.set_value();
 }
+
+TEST_CASE("a server that is closed serves streams and health checks only", "[gateway][rest][stream]") {
+    RestFixture rest;
+    test::RawHttpClient stream(rest.server.address());
+    stream.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("\r\n\r\n");
+    rest.server.close();
+    CHECK(rest.client.Get("/livez")->status == 200);
+    CHECK(is_problem(rest.client.Get("/status"), 503, "/status"));
+    CHECK(is_problem(rest.client.Get("/stream"), 503, "/stream"));
+    CHECK(is_problem(rest.post("/start"), 503, "/start"));
+    CHECK(rest.client.Get("/status")->get_header_value("Retry-After") == "1");
+    CHECK(rest.gateway.state("host") == DeviceState::idle);
+    rest.gateway.streams.end();
+    rest.server.wake_streams();
+    CHECK(stream.read_all().find("event: end\n") != std::string::npos);
+}

@@ -1,3 +1,4 @@
+#include "sample_stream.hpp"
 #include "rest_call.hpp"
 #include "support/catch.hpp"
 
@@ -20,6 +21,12 @@ struct Event {
 
 /// A client of /stream whose history is written by the test.
 struct Streaming : RestCaller {
+    Streaming() {
+        gateway.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
+            asked_for = {epoch_ms, position};
+            return published_after;
+        };
+    }
     void write(ChannelId channel, std::uint64_t count) {
         for (std::uint64_t i = 0; i < count; ++i) {
             const TelemetrySample sample = numbered(channel, ++seq);
@@ -41,7 +48,7 @@ struct Streaming : RestCaller {
             longest = std::max(longest, part.size());
             text += part;
         }
-        CHECK(state == StreamState::waiting);
+        CHECK(state == (gateway.streams.is_ending() ? StreamState::ended : StreamState::waiting));
         return parse(text);
     }
     static std::vector<Event> parse(const std::string& text) {
@@ -66,6 +73,8 @@ struct Streaming : RestCaller {
     ChannelId b = gateway.channels.add(DeviceId{0}, "host", "b", "%").value();
     std::uint64_t seq = 0;
     std::size_t longest = 0;
+    std::optional<std::uint64_t> published_after;  // any position of any past epoch
+    StreamPosition asked_for;
     HttpResponse response;
 };
 
@@ -143,6 +152,31 @@ TEST_CASE("an id of another start begins anew and says so", "[gateway][stream]")
     CHECK(events[0].id.empty());
     CHECK(events[0].data == json::parse(R"({"reason":"restart","epoch":1795217494123})"));
     CHECK(events[1].data["seq"] == 1);
+}
+
+TEST_CASE("an id of another start says how much was missed in between, where that is known", "[gateway][stream]") {
+    Streaming s;
+    s.published_after = 42;
+    s.write(s.a, 3);
+    s.open("", "1795000000000-77777");
+    const std::vector<Event> events = s.pull();
+    REQUIRE(events.size() == 4);
+    CHECK(events[0].data == json::parse(R"({"reason":"restart","epoch":1795217494123,"missed":42})"));
+    CHECK(s.asked_for == StreamPosition{1'795'000'000'000, 77'777});
+}
+
+TEST_CASE("a stream that is to end sends all that was published, and how much that was", "[gateway][stream]") {
+    Streaming s;
+    s.write(s.a, 2'000);  // of which 1024 are held
+    s.open("?prefix=host/a", std::string(epoch_text) + "-99");
+    s.write(s.b, 1);
+    s.gateway.streams.end();
+    const std::vector<Event> events = s.pull(1'000);
+    REQUIRE(events.size() == 1 + 1'023 + 1);
+    CHECK(events.end()[-2].data["seq"] == 2'000);
+    CHECK(events.back().type == "end");
+    CHECK(events.back().id == std::string(epoch_text) + "-2000");
+    CHECK(events.back().data == json::parse(R"({"reason":"shutdown","epoch":1795217494123,"sent":1023,"missed":877})"));
 }
 
 TEST_CASE("a client whose prefix is silent gets ids that it can resume from", "[gateway][stream]") {

@@ -36,7 +36,7 @@ struct Scratch {
         StateFile file(dir.path(name), log);
         const std::int64_t epoch = file.choose_epoch(now_ms);
         file.begin(epoch);
-        file.end({{"a/b", 7}});
+        file.end({{"a/b", 7}}, 100);
         return epoch;
     }
 
@@ -160,4 +160,25 @@ TEST_CASE("a folder that is not there is told and keeps nobody from running", "[
     Scratch scratch;
     CHECK(scratch.run(1'000, "missing/state") == 1'000);
     CHECK_THAT(scratch.read("log"), Catch::Contains("state file not locked") && Catch::Contains("not written"));
+}
+
+TEST_CASE("what was published since a past epoch is known while all ended in order",
+          "[gateway][services][state_file]") {
+    Scratch scratch;
+    for (const std::int64_t start : {1'000, 2'000}) {
+        scratch.run(start);  // publishes 100 samples
+    }
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(3'000);
+        CHECK(file.published_after(1'000, 89) == 10 + 100);
+        CHECK(file.published_after(2'000, 99) == 0);
+        CHECK(file.published_after(2'000, 150) == 0);
+        CHECK(file.published_after(3'000, 0) == 0);
+        CHECK(file.published_after(1'500, 0) == std::nullopt);
+    }
+    StateFile file(scratch.dir.path("state"), scratch.log);  // after one that was killed
+    file.begin(4'000);
+    CHECK(file.published_after(2'000, 99) == std::nullopt);
+    CHECK(file.published_after(3'000, 0) == std::nullopt);
 }

@@ -64,6 +64,7 @@ STANDARD_HEADERS = {
         "addressof allocator allocator_traits construct_at destroy_at enable_shared_from_this make_shared "
         "make_shared_for_overwrite make_unique make_unique_for_overwrite shared_ptr static_pointer_cast "
         "unique_ptr weak_ptr",
+    "shared_mutex": "shared_lock shared_mutex",
     "mutex":
         "adopt_lock call_once defer_lock lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock "
         "unique_lock",
