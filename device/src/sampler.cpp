@@ -41,9 +41,7 @@ Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<Teleme
       ledger_(ledger),
       waker_(waker),
       by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger.devices())),
-      devices_(with_room<Device*>(ledger.devices())) {
-    queue_.retire(queue_.first());  // until it has a device
-}
+      devices_(with_room<Device*>(ledger.devices())) {}
 
 Sampler::~Sampler() = default;
 

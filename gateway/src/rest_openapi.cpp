@@ -57,7 +57,7 @@ constexpr std::string_view security_schemes = R"json({
 })json";
 
 /// Lists the alternatives that each satisfy an operation; the empty one stands for a request without credentials.
-Json security_json(const RestRoute& route, HttpRole without_credentials) {
+Json operation_security(const RestRoute& route, HttpRole without_credentials) {
     if (route.role == HttpRole::none) {
         return Json::array();
     }
@@ -125,7 +125,7 @@ Json operation_json(const RestRoute& route, HttpRole without_credentials) {
         id += c == '/' || c == '-' || c == '.' || c == '{' || c == '}' ? '_' : c;
     }
     Json operation{{"operationId", id}, {"summary", route.summary}, {"x-role", to_string(route.role)}};
-    operation["security"] = security_json(route, without_credentials);
+    operation["security"] = operation_security(route, without_credentials);
     if (!route.parameters.empty()) {
         operation["parameters"] = parameters_json(route);
     }
