@@ -56,11 +56,11 @@ TEST_CASE("a sample that is refused counts for its own device", "[device][sample
 TEST_CASE("a device that floods the queue loses samples of its own only", "[device][sampler][books]") {
     const auto policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
     CAPTURE(to_string(policy));
-    SamplerHarness h(100, policy);
-    Bus bus;
+    Bus bus;  // outlives its driver
     bus.samples = 200;
     bus.streams = true;
     Script calm;
+    SamplerHarness h(100, policy);
     const DeviceId flooding = h.sampler.add(device_options("flooding"), std::make_unique<WaitingDriver>(bus));
     const DeviceId other = h.add(calm, device_options("other"));
     for (int second = 0; second < 25; ++second) {  // the share of each thread
