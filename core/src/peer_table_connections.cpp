@@ -26,6 +26,14 @@ class Within {
     unsigned& depth_;
 };
 
+/// Lets that many more be added without memory.
+template <class Item>
+void reserve_more(std::vector<Item>& items, std::size_t count) {
+    if (items.capacity() - items.size() < count) {
+        items.reserve(std::max(2 * items.size(), items.size() + count));
+    }
+}
+
 }  // namespace
 
 void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
@@ -163,17 +171,22 @@ Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const Origin& o
     arrival.keep_outbox = dialer != nullptr && dialer->outbox() != nullptr;
     arrival.outbox = arrival.keep_outbox ? dialer->outbox() : std::make_shared<Outbox>(segments);
     const std::uint64_t dropped_before = arrival.outbox->dropped();
+    // All memory first, so that nothing has to be undone.
     auto session = std::make_unique<Session>(context, std::move(arrival));
-    ++sessions_seen;
+    reserve_more(notes, 1);
+    reserve_more(sessions, 1);
+    reserve_more(old_sessions, sessions.size() + 1);
+    if (!ticking) {
+        tick_alarm.set(tick_time);
+        ticking = true;
+    }
     if (dialer == nullptr) {
         pending.add(*session);
     }
+    ++sessions_seen;
     session->set_index(sessions.size());
     notes.push_back({dialer, {false, dropped_before}});
     sessions.push_back(std::move(session));
-    if (!std::exchange(ticking, true)) {
-        tick_alarm.set(tick_time);
-    }
     if (sessions.back()->stays_in_process()) {
         segments.add_reader_in_process();
     }
@@ -262,8 +275,8 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     }
     const std::size_t index = session.index();
     Note note = notes[index];
+    // Up to events.ended() nothing needs memory: the socket must not keep a session that has gone.
     old_sessions.push_back(std::move(sessions[index]));
-    later_clean.ask();
     if (index + 1 != sessions.size()) {
         sessions[index] = std::move(sessions.back());
         sessions[index]->set_index(index);
@@ -276,22 +289,22 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     if (session.stays_in_process()) {
         segments.remove_reader_in_process();
     }
-    const PeerStatus status = session.status();
-    count_ended(session, note, status);
+    count_ended(session, note);
     // First, so that the monitor finds a socket that knows it no more.
     call_out(reactor, [&] { events.ended(session, why); });
-    tell_ended(session, note, status, why);
+    later_clean.ask();
+    tell_ended(session, note, why);
     if (note.dialer != nullptr) {
         go_on(*note.dialer, session, why);
     }
     tell_if_deserted();
 }
 
-void PeerTable::State::count_ended(const Session& session, const Note& note, const PeerStatus& status) {
+void PeerTable::State::count_ended(const Session& session, const Note& note) {
     if (!is_kept(note)) {
         add_deliveries(totals, *session.outbox());
     }
-    add_traffic(totals, status);
+    add_traffic(totals, session);
     if (!session.was_open()) {
         ++totals.handshakes_failed;
     } else if (session.ending() == Session::Ending::violation) {
@@ -301,11 +314,13 @@ void PeerTable::State::count_ended(const Session& session, const Note& note, con
     }
 }
 
-void PeerTable::State::tell_ended(const Session& session, Note& note, const PeerStatus& status,
-                                  std::string_view why) const {
+void PeerTable::State::tell_ended(const Session& session, Note& note, std::string_view why) const {
+    if (!monitor.is_on()) {
+        return;
+    }
     monitor.look_for_dropped(session, note.told);
     if (session.was_open()) {
-        monitor.tell(MonitorEventKind::disconnected, session, why, status);
+        monitor.tell(MonitorEventKind::disconnected, session, why, session.status());
     } else {
         monitor.tell(MonitorEventKind::handshake_failed, session, why);
     }

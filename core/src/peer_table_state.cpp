@@ -123,7 +123,7 @@ void PeerTable::State::flush() {
 SocketTotals PeerTable::State::sum() const {
     SocketTotals sum = totals;
     for (std::size_t index = 0; index < sessions.size(); ++index) {
-        add_traffic(sum, sessions[index]->status());
+        add_traffic(sum, *sessions[index]);
         if (!is_kept(notes[index])) {
             add_deliveries(sum, *sessions[index]->outbox());
         }

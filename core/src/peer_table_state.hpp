@@ -80,8 +80,8 @@ struct PeerTable::State {
     }
     void note_opened(Session& session);
     void note_ended(Session& session, std::string_view why);
-    void count_ended(const Session& session, const Note& note, const PeerStatus& status);
-    void tell_ended(const Session& session, Note& note, const PeerStatus& status, std::string_view why) const;
+    void count_ended(const Session& session, const Note& note);
+    void tell_ended(const Session& session, Note& note, std::string_view why) const;
     void go_on(Dialer& dialer, const Session& session, std::string_view why);
     void tick();
     void flush();

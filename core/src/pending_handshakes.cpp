@@ -3,8 +3,9 @@
 namespace telegate {
 
 void PendingHandshakes::add(Session& session) {
+    std::size_t& count = addresses_[session.address()];  // first, so that nothing has to be undone
     if (sessions_.emplace(session.id(), &session).second) {
-        ++addresses_[session.address()];
+        ++count;
     }
 }
 

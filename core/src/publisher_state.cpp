@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 // Who comes and goes, who reads what, and on which thread.
@@ -88,9 +89,14 @@ RemoteEvents Publisher::State::remote_events() {
 void Publisher::State::opened(const Subscriber& subscriber) {
     const SubscriberKey key = index.add_subscriber();
     const auto place = static_cast<std::size_t>(key);
-    subscribers_by_key.resize(std::max(subscribers_by_key.size(), place + 1));
+    try {
+        subscribers_by_key.resize(std::max(subscribers_by_key.size(), place + 1));
+        keys.emplace(subscriber.id, key);
+    } catch (const std::bad_alloc&) {
+        index.remove_subscriber(key);
+        throw;
+    }
     subscribers_by_key[place] = subscriber;
-    keys.emplace(subscriber.id, key);
 }
 
 void Publisher::State::ended(std::uint64_t id) {
@@ -165,6 +171,9 @@ void Publisher::State::make_stale(std::string_view prefix) noexcept {
 void Publisher::State::find_readers(Topic& topic) {
     auto readers = std::make_shared<ReaderSet>();
     found.clear();
+    for (auto& each : found_remote) {
+        each.clear();  // an attempt that lacked memory may have left some
+    }
     if (!peers.is_closing()) {
         index.match(topic.name, found);
     }

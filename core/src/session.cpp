@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 namespace telegate {
@@ -28,14 +29,14 @@ Session::Session(SessionContext& context, Arrival arrival)
                  context.options.heartbeat_timeout),
       input_(context.buffers),
       receiver_(context.options.message_bytes_max, context.options.frames_per_message_max),
-      readable_later_(context.reactor, [this] { on_readable(); }),
+      readable_later_(context.reactor, [this] { guard(&Session::on_readable); }),
       sender_(*outbox_),
       alive_(std::make_shared<char>()) {
     const Security& security = arrival.security != nullptr ? *arrival.security : context.options.security;
     // What never leaves the process needs no guard.
     handshake_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
                                               stream_->stays_in_process() ? Security{} : security});
-    stream_->watch([this] { on_readable(); }, [this] { on_writable(); });
+    stream_->watch([this] { guard(&Session::on_readable); }, [this] { guard(&Session::on_writable); });
 }
 
 Session::~Session() {
@@ -44,7 +45,20 @@ Session::~Session() {
     }
 }
 
+/// A lack of memory costs this session.
+void Session::guard(void (Session::*call)()) {
+    try {
+        (this->*call)();
+    } catch (const std::bad_alloc&) {
+        close("out of memory");
+    }
+}
+
 void Session::start() {
+    guard(&Session::greet);
+}
+
+void Session::greet() {
     sender_.add_raw(handshake_->take_output());
     flush();
     if (state_ != State::closed) {

@@ -135,6 +135,9 @@ class Session {
 
     /// Without subscriptions.
     [[nodiscard]] PeerStatus status() const;
+    [[nodiscard]] std::uint64_t received() const noexcept { return received_; }  // messages
+    [[nodiscard]] std::uint64_t bytes_sent() const noexcept { return sender_.bytes_written(); }
+    [[nodiscard]] std::uint64_t bytes_received() const noexcept { return bytes_received_; }
     [[nodiscard]] std::size_t index() const noexcept { return index_; }
     void set_index(std::size_t index) noexcept { index_ = index; }
 
@@ -147,6 +150,8 @@ class Session {
     };
 
     // Life: session.cpp
+    void guard(void (Session::*call)());
+    void greet();
     void shake_hands();
     void open();
     void on_writable();

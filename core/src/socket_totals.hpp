@@ -2,6 +2,7 @@
 
 #include "core/monitor.hpp"
 #include "outbox.hpp"
+#include "session.hpp"
 
 #include <cstddef>
 
@@ -19,10 +20,10 @@ inline void add_deliveries(SocketTotals& totals, const Outbox& outbox) {
 }
 
 /// Adds what one session counts beside it.
-inline void add_traffic(SocketTotals& totals, const PeerStatus& status) {
-    totals.received += status.received;
-    totals.bytes_sent += status.bytes_sent;
-    totals.bytes_received += status.bytes_received;
+inline void add_traffic(SocketTotals& totals, const Session& session) noexcept {
+    totals.received += session.received();
+    totals.bytes_sent += session.bytes_sent();
+    totals.bytes_received += session.bytes_received();
 }
 
 }  // namespace telegate

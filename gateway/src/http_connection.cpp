@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -70,10 +71,13 @@ void HttpConnection::wake_stream() noexcept {
     }
 }
 
-void HttpConnection::end_stream(MonoTime now) {
-    if (stream_ && !stream_->ended()) {
-        stream_->finish(out_.bytes);
-        (void)flush(now);
+void HttpConnection::end_stream(MonoTime now) noexcept {
+    try {
+        if (stream_ && !stream_->ended()) {
+            stream_->finish(out_.bytes);
+            (void)flush(now);
+        }
+    } catch (const std::bad_alloc&) {  // its connection is about to close anyway
     }
 }
 

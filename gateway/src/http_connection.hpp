@@ -62,7 +62,7 @@ class HttpConnection {
     /// There may be something new for its stream.
     void wake_stream() noexcept;
     /// Ends a stream in good order, as far as that goes at once.
-    void end_stream(MonoTime now);
+    void end_stream(MonoTime now) noexcept;
 
     [[nodiscard]] bool streaming() const noexcept { return stream_.has_value(); }
     /// When to give this connection up unless serve() has gone further.

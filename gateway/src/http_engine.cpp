@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <forward_list>
+#include <optional>
 #include <utility>
 
 namespace telegate {
@@ -73,7 +74,7 @@ struct HttpEngine::State final : private httplib::Server {
     std::string_view body_;
     const HttpPeer* peer_ = nullptr;
     HttpIdentity identity_;
-    HttpResponse answered_;                  // by the handler, or by us in the library's stead
+    std::optional<HttpResponse> answered_;   // by the handler, or by us in the library's stead
     std::forward_list<std::string> joined_;  // fields that came several times
 };
 
@@ -150,9 +151,10 @@ HttpResponse HttpEngine::State::ask_library() {
                              std::string(head_.target) + " HTTP/1.1\r\n\r\n";
     MemoryStream stream(text);
     bool closed = false;
-    answered_ = problem_response({500, "the gateway could not read this request", std::string(head_.target)});
+    answered_.reset();
     (void)process_request(stream, true, closed, nullptr);
-    return std::move(answered_);
+    return answered_ ? std::move(*answered_)
+                     : problem_response({500, "the gateway could not read this request", std::string(head_.target)});
 }
 
 HttpResponse HttpEngine::State::call_handler(std::string_view path) {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -131,6 +132,20 @@ std::string without_mapping(const std::string& host) {
     return host.starts_with(mapped) ? host.substr(mapped.size()) : host;
 }
 
+HttpPeer tcp_peer(int client, const sockaddr_storage& storage, socklen_t bytes) {
+    const int yes = 1;  // the end of a long answer is not held back for the peer's acknowledgement
+    ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return {.address = without_mapping(numeric_name(storage, bytes).host)};
+}
+
+HttpPeer unix_peer(int client) {
+    ucred credentials{};
+    socklen_t bytes = sizeof credentials;
+    const bool known = ::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) == 0;
+    constexpr std::uint32_t nobody = 65'534;
+    return {.address = "unix", .uid = known ? credentials.uid : nobody};
+}
+
 }  // namespace
 
 HttpListener HttpListener::on_tcp(const std::string& host, std::uint16_t port) {
@@ -193,25 +208,21 @@ HttpListener::~HttpListener() {
     close();
 }
 
-HttpListener::Accepted HttpListener::accept() const {
+HttpListener::Accepted HttpListener::accept() const noexcept {
     sockaddr_storage storage{};
     socklen_t bytes = sizeof storage;
     void* const address = &storage;
-    const int client = ::accept4(socket_, static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (client < 0) {
+    Descriptor client(::accept4(socket_, static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (client.get() < 0) {
         const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-        return {exhausted ? Outcome::exhausted : Outcome::none, -1, {}};
+        return {.outcome = exhausted ? Outcome::exhausted : Outcome::none};
     }
-    if (over_tcp_) {
-        const int yes = 1;  // the end of a long answer is not held back for the peer's acknowledgement
-        ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        return {Outcome::accepted, client, {.address = without_mapping(numeric_name(storage, bytes).host)}};
+    try {
+        HttpPeer peer = over_tcp_ ? tcp_peer(client.get(), storage, bytes) : unix_peer(client.get());
+        return {Outcome::accepted, std::move(client), std::move(peer)};
+    } catch (const std::bad_alloc&) {
+        return {.outcome = Outcome::exhausted};
     }
-    ucred credentials{};
-    socklen_t credentials_bytes = sizeof credentials;
-    const bool known = ::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &credentials, &credentials_bytes) == 0;
-    constexpr std::uint32_t nobody = 65'534;
-    return {Outcome::accepted, client, {.address = "unix", .uid = known ? credentials.uid : nobody}};
 }
 
 void HttpListener::close() noexcept {

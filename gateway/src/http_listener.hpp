@@ -1,5 +1,6 @@
 #pragma once
 
+#include "descriptor.hpp"
 #include "http_message.hpp"
 
 #include <cstdint>
@@ -36,11 +37,12 @@ class HttpListener {
         exhausted,  // no descriptor or memory for one more: try again later
     };
     struct Accepted {
-        Outcome outcome;
-        int socket;  // the caller's; -1 unless accepted
-        HttpPeer peer;
+        Outcome outcome = Outcome::none;
+        Descriptor socket = {};  // none unless accepted
+        HttpPeer peer = {};
     };
-    [[nodiscard]] Accepted accept() const;
+    /// When there is no memory for a client, its connection is closed.
+    [[nodiscard]] Accepted accept() const noexcept;
     /// Stops listening: the address is free, waiting clients are refused. Idempotent; not while accept() runs.
     void close() noexcept;
 

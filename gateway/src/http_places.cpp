@@ -83,13 +83,12 @@ HttpPlaces::Work HttpPlaces::next_queued() noexcept {
     return first == nullptr ? Work{} : start(*first);
 }
 
-std::vector<HttpPlaces::Id> HttpPlaces::sweep(MonoTime now) {
-    std::vector<Id> speaking;
+void HttpPlaces::sweep(MonoTime now, std::vector<Id>& ids) noexcept {
+    ids.clear();
     if (now < next_due()) {
-        return speaking;
+        return;
     }
     const std::lock_guard lock(mutex_);
-    speaking.reserve(entries_.size());
     next_due_ = MonoTime::max().time_since_epoch().count();
     for (auto entry = entries_.begin(); entry != entries_.end();) {
         const HttpConnection& connection = *entry->second.connection;
@@ -98,29 +97,28 @@ std::vector<HttpPlaces::Id> HttpPlaces::sweep(MonoTime now) {
         } else if (connection.deadline() <= now) {
             entry = erase(entry);
         } else {
-            if (connection.speaks_at() <= now) {
-                speaking.push_back(entry->first);
+            if (connection.speaks_at() <= now && ids.size() < ids.capacity()) {
+                ids.push_back(entry->first);
             } else {
                 note_due(connection);
             }
             ++entry;
         }
     }
-    return speaking;
 }
 
-std::vector<HttpPlaces::Id> HttpPlaces::streams() {
+void HttpPlaces::find_streams(std::vector<Id>& ids) noexcept {
+    ids.clear();
     const std::lock_guard lock(mutex_);
-    std::vector<Id> ids;
     for (const auto& [id, entry] : entries_) {
-        if (entry.busy || entry.connection->streaming()) {  // a busy one may be about to stream
+        const bool streams = entry.busy || entry.connection->streaming();  // a busy one may be about to stream
+        if (streams && ids.size() < ids.capacity()) {
             ids.push_back(id);
         }
     }
-    return ids;
 }
 
-void HttpPlaces::clear(MonoTime now) {
+void HttpPlaces::clear(MonoTime now) noexcept {
     const std::lock_guard lock(mutex_);
     for (auto& [id, entry] : entries_) {
         entry.connection->end_stream(now);

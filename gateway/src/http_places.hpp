@@ -24,7 +24,7 @@ namespace telegate {
 /// Threads: any.
 /// Limits:  connections_max besides the streams; when they are taken, the one with the least HttpClaim gives way. Whole
 ///          requests that no worker may answer yet: one for each connection; they are answered in their order.
-/// Failure: add(), sweep() and streams() may throw std::bad_alloc, before they have changed anything.
+/// Failure: add() may throw std::bad_alloc; the connection is closed then.
 class HttpPlaces {
   public:
     using Id = std::uint64_t;
@@ -52,12 +52,14 @@ class HttpPlaces {
     /// After serving it. What the caller is to go on with: the same connection, of which there is news, or one whose
     /// request waits for a worker.
     [[nodiscard]] Work give_back(const Work& work, HttpConnection::Wants wants) noexcept;
-    /// Closes what is overdue and returns those that have to speak. Cheap until next_due().
-    [[nodiscard]] std::vector<Id> sweep(MonoTime now);
-    [[nodiscard]] std::vector<Id> streams();
+    /// Closes what is overdue and lists those that have to speak, as many as `ids` has memory for. Cheap until
+    /// next_due().
+    void sweep(MonoTime now, std::vector<Id>& ids) noexcept;
+    /// The same of those that may be streaming.
+    void find_streams(std::vector<Id>& ids) noexcept;
     [[nodiscard]] MonoTime next_due() const noexcept { return MonoTime(Duration(next_due_)); }
     /// Ends them all; nobody serves one.
-    void clear(MonoTime now);
+    void clear(MonoTime now) noexcept;
 
   private:
     struct Entry {

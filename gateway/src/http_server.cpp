@@ -1,9 +1,11 @@
 #include "http_server.hpp"
 
+#include "memory_reserve.hpp"
 #include "setting_failure.hpp"
 
 #include "core/start_thread.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@ constexpr std::uint64_t id_first_connection = id_first_listener + listeners_max;
 
 constexpr std::size_t accepts_per_turn = 16;
 constexpr std::chrono::milliseconds accept_pause{100};
+constexpr int memory_pause_ms = 100;  // until there may be some again
 constexpr Duration::rep never = std::numeric_limits<Duration::rep>::max();
 // Both directions for the whole life of a connection, told once each time that something changes: no call to the
 // kernel is needed between two requests.
@@ -95,17 +98,21 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::start() {
-    for (std::size_t worker = 0; worker < options_.workers && !listeners_.empty(); ++worker) {
+    const std::size_t workers = listeners_.empty() ? 0 : options_.workers;
+    for (std::size_t index = 0; index < workers; ++index) {
+        Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(calls_, options_.limits));
         const std::lock_guard lock(end_mutex_);
-        workers_.push_back(start_thread("tg-http-" + std::to_string(worker), [this] { run(); }));
+        worker.thread = start_thread("tg-http-" + std::to_string(index), [this, &worker] { run(worker); });
         ++workers_running_;
     }
 }
 
 void HttpServer::stop() {
     begin_stop();
-    for (std::thread& worker : workers_) {
-        worker.join();
+    for (const auto& worker : workers_) {
+        if (worker->thread.joinable()) {
+            worker->thread.join();
+        }
     }
     workers_.clear();
     close_all();
@@ -116,7 +123,7 @@ void HttpServer::begin_stop() noexcept {
     ::eventfd_write(stop_event_, 1);
 }
 
-void HttpServer::close_all() {
+void HttpServer::close_all() noexcept {
     for (HttpListener& listener : listeners_) {
         listener.close();
     }
@@ -159,12 +166,21 @@ std::vector<std::string> HttpServer::urls() const {
     return texts;
 }
 
-void HttpServer::run() {
-    work();
+void HttpServer::run(Worker& worker) noexcept {
+    MemoryReserve reserve;
+    const MemoryReserve::Use use(reserve);
+    while (!stopping_) {
+        if (reserve.restore()) {
+            work(worker);
+        } else {
+            pollfd stop{stop_event_, POLLIN, 0};
+            ::poll(&stop, 1, memory_pause_ms);
+        }
+    }
     note_worker_end();
 }
 
-void HttpServer::note_worker_end() {
+void HttpServer::note_worker_end() noexcept {
     std::function<void()> done;
     {
         const std::lock_guard lock(end_mutex_);
@@ -179,30 +195,28 @@ void HttpServer::note_worker_end() {
     }
 }
 
-void HttpServer::work() {
-    HttpEngine engine(calls_, options_.limits.body_bytes_max);
-    while (!stopping_) {
-        epoll_event event{};
-        const int events = ::epoll_wait(epoll_, &event, 1, wait_ms(std::chrono::steady_clock::now()));
-        const std::uint64_t id = event.data.u64;
-        if (events == 1 && id >= id_first_connection) {
-            serve(id, {.ended = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0}, engine);
-        } else if (events == 1 && id >= id_first_listener) {
-            accept_waiting(id - id_first_listener);
-        } else if (events == 1 && id == id_wake) {
-            put_off_streams(MonoTime(Duration(streams_served_)) + options_.limits.stream_interval);
-        }
-        const MonoTime now = std::chrono::steady_clock::now();
-        for (const HttpPlaces::Id speaking : places_.sweep(now)) {
-            serve(speaking, {}, engine);
-        }
-        serve_streams(now, engine);
-        note_streams(now);
-        listen_again(now);
+void HttpServer::work(Worker& worker) noexcept {
+    epoll_event event{};
+    const int events = ::epoll_wait(epoll_, &event, 1, wait_ms(std::chrono::steady_clock::now()));
+    const std::uint64_t id = event.data.u64;
+    if (events == 1 && id >= id_first_connection) {
+        serve(id, {.ended = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0}, worker.engine);
+    } else if (events == 1 && id >= id_first_listener) {
+        accept_waiting(id - id_first_listener);
+    } else if (events == 1 && id == id_wake) {
+        put_off_streams(MonoTime(Duration(streams_served_)) + options_.limits.stream_interval);
     }
+    const MonoTime now = std::chrono::steady_clock::now();
+    places_.sweep(now, worker.ids);
+    for (const HttpPlaces::Id speaking : worker.ids) {
+        serve(speaking, {}, worker.engine);
+    }
+    serve_streams(now, worker);
+    note_streams(now);
+    listen_again(now);
 }
 
-void HttpServer::accept_waiting(std::size_t listener) {
+void HttpServer::accept_waiting(std::size_t listener) noexcept {
     const MonoTime now = std::chrono::steady_clock::now();
     for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
         HttpListener::Accepted client = listeners_[listener].accept();
@@ -219,21 +233,20 @@ void HttpServer::accept_waiting(std::size_t listener) {
     watch(listeners_[listener].socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_first_listener + listener);
 }
 
-void HttpServer::add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now) {
-    std::unique_ptr<HttpSocket> socket;
+void HttpServer::add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now) noexcept {
     try {
         const auto tls = options_.tls && listener.over_tcp() ? options_.tls() : nullptr;
-        socket = std::make_unique<HttpSocket>(client.socket, tls ? tls->open(client.socket) : nullptr);
-    } catch (const std::bad_alloc&) {
-        ::close(client.socket);
-        return;
+        auto session = tls ? tls->open(client.socket.get()) : nullptr;
+        auto socket = std::make_unique<HttpSocket>(std::move(client.socket), std::move(session));
+        auto connection = std::make_unique<HttpConnection>(std::move(socket), std::move(client.peer), budget_, now);
+        places_.add(std::move(connection), now, [this](int descriptor, HttpPlaces::Id id) {
+            watch(descriptor, EPOLL_CTL_ADD, connection_events, id);
+        });
+    } catch (const std::bad_alloc&) {  // the connection closes
     }
-    auto connection = std::make_unique<HttpConnection>(std::move(socket), std::move(client.peer), budget_, now);
-    places_.add(std::move(connection), now,
-                [this](int descriptor, HttpPlaces::Id id) { watch(descriptor, EPOLL_CTL_ADD, connection_events, id); });
 }
 
-void HttpServer::serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine) {
+void HttpServer::serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine) noexcept {
     HttpPlaces::Work work = places_.take(id, news);
     while (work.connection != nullptr) {
         work = places_.give_back(work, serve(work, engine));
@@ -243,7 +256,7 @@ void HttpServer::serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& eng
     }
 }
 
-HttpConnection::Wants HttpServer::serve(const HttpPlaces::Work& work, HttpEngine& engine) {
+HttpConnection::Wants HttpServer::serve(const HttpPlaces::Work& work, HttpEngine& engine) noexcept {
     HttpConnection& connection = *work.connection;
     const bool streamed = connection.streaming();
     if (work.news.woken) {
@@ -264,15 +277,16 @@ HttpConnection::Wants HttpServer::serve(const HttpPlaces::Work& work, HttpEngine
     return wants;
 }
 
-void HttpServer::serve_streams(MonoTime now, HttpEngine& engine) {
+void HttpServer::serve_streams(MonoTime now, Worker& worker) noexcept {
     Duration::rep due = streams_due_;
     if (count_of(now) < due || !streams_due_.compare_exchange_strong(due, never)) {
         return;
     }
     streams_served_ = count_of(now);
     wake_pending_.exchange(false);
-    for (const HttpPlaces::Id id : places_.streams()) {
-        serve(id, {.woken = true}, engine);
+    places_.find_streams(worker.ids);
+    for (const HttpPlaces::Id id : worker.ids) {
+        serve(id, {.woken = true}, worker.engine);
     }
 }
 
@@ -290,7 +304,7 @@ void HttpServer::note_streams(MonoTime now) noexcept {
     }
 }
 
-void HttpServer::listen_again(MonoTime now) {
+void HttpServer::listen_again(MonoTime now) noexcept {
     Duration::rep again = accept_again_;
     if (count_of(now) < again || !accept_again_.compare_exchange_strong(again, never)) {
         return;
@@ -301,7 +315,7 @@ void HttpServer::listen_again(MonoTime now) {
 }
 
 // Until the next deadline; for ever when there is none, so that a server without clients costs nothing.
-int HttpServer::wait_ms(MonoTime now) const {
+int HttpServer::wait_ms(MonoTime now) const noexcept {
     const Duration::rep next =
         std::min({count_of(places_.next_due()), accept_again_.load(), streams_due_.load(), streams_until_.load()});
     if (next == never) {

@@ -35,7 +35,8 @@ struct HttpServerOptions {
 ///
 /// Threads: constructor, start() and stop() the main thread; the handler runs on the workers, `tg-http-0` and up.
 /// Limits:  see HttpLimits. When connections_max are open, the one with the least claim gives way to a new one.
-/// Failure: the constructor throws std::system_error; after that every failure ends one connection only.
+/// Failure: the constructor and start() throw std::system_error; after that every failure, lack of memory too, ends one
+///          connection only.
 class HttpServer {
   public:
     /// Listens; clients wait in the kernel's backlog until start().
@@ -62,21 +63,31 @@ class HttpServer {
     [[nodiscard]] std::vector<std::string> urls() const;
 
   private:
-    void run();
-    void work();
-    void accept_waiting(std::size_t listener);
-    void add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now);
-    void serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine);
-    HttpConnection::Wants serve(const HttpPlaces::Work& work, HttpEngine& engine);
-    void serve_streams(MonoTime now, HttpEngine& engine);
+    struct Worker {
+        Worker(const HttpCalls& calls, const HttpLimits& limits) : engine(calls, limits.body_bytes_max) {
+            ids.reserve(limits.connections_max + limits.streams_max);
+        }
+
+        HttpEngine engine;
+        std::vector<HttpPlaces::Id> ids;  // memory for those that it is about to serve
+        std::thread thread;
+    };
+
+    void run(Worker& worker) noexcept;
+    void work(Worker& worker) noexcept;
+    void accept_waiting(std::size_t listener) noexcept;
+    void add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now) noexcept;
+    void serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine) noexcept;
+    HttpConnection::Wants serve(const HttpPlaces::Work& work, HttpEngine& engine) noexcept;
+    void serve_streams(MonoTime now, Worker& worker) noexcept;
     void put_off_streams(MonoTime until) noexcept;
     void note_streams(MonoTime now) noexcept;
     void begin_stop() noexcept;
-    void note_worker_end();
-    void close_all();
-    void listen_again(MonoTime now);
+    void note_worker_end() noexcept;
+    void close_all() noexcept;
+    void listen_again(MonoTime now) noexcept;
     void watch(int descriptor, int operation, std::uint32_t events, std::uint64_t id) const noexcept;
-    [[nodiscard]] int wait_ms(MonoTime now) const;
+    [[nodiscard]] int wait_ms(MonoTime now) const noexcept;
 
     const HttpServerOptions options_;
     const HttpCalls calls_;
@@ -87,7 +98,7 @@ class HttpServer {
     int stop_event_ = -1;
     int wake_event_ = -1;
     std::atomic<bool> stopping_{false};
-    std::vector<std::thread> workers_;
+    std::vector<std::unique_ptr<Worker>> workers_;
 
     // Times as counts of the monotonic clock; the largest for never.
     std::atomic<Duration::rep> accept_again_;  // after running out of descriptors

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -25,12 +24,8 @@ iovec part(std::string_view bytes) noexcept {
 
 }  // namespace
 
-HttpSocket::HttpSocket(int descriptor, std::unique_ptr<TlsSession> tls) noexcept
-    : descriptor_(descriptor), tls_(std::move(tls)), open_(tls_ == nullptr) {}
-
-HttpSocket::~HttpSocket() {
-    ::close(descriptor_);
-}
+HttpSocket::HttpSocket(Descriptor descriptor, std::unique_ptr<TlsSession> tls) noexcept
+    : descriptor_(std::move(descriptor)), tls_(std::move(tls)), open_(tls_ == nullptr) {}
 
 HttpSocket::Progress HttpSocket::open() noexcept {
     if (open_) {
@@ -45,7 +40,7 @@ HttpSocket::Moved HttpSocket::receive(char* bytes, std::size_t bytes_max) const 
     if (tls_) {
         return tls_->receive(bytes, bytes_max);
     }
-    const ssize_t received = ::recv(descriptor_, bytes, bytes_max, 0);
+    const ssize_t received = ::recv(descriptor(), bytes, bytes_max, 0);
     return received == 0 ? Moved{Progress::failed, 0} : outcome_of(received);
 }
 
@@ -54,20 +49,20 @@ HttpSocket::Moved HttpSocket::send(std::string_view first, std::string_view seco
         return tls_->send(first.empty() ? second : first);
     }
     if (second.empty()) {
-        return outcome_of(::send(descriptor_, first.data(), first.size(), MSG_NOSIGNAL));
+        return outcome_of(::send(descriptor(), first.data(), first.size(), MSG_NOSIGNAL));
     }
     std::array<iovec, 2> parts{part(first), part(second)};
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = parts.size();
-    return outcome_of(::sendmsg(descriptor_, &message, MSG_NOSIGNAL));
+    return outcome_of(::sendmsg(descriptor(), &message, MSG_NOSIGNAL));
 }
 
 void HttpSocket::end() noexcept {
     if (tls_ && open_) {
         tls_->end();
     }
-    ::shutdown(descriptor_, SHUT_WR);
+    ::shutdown(descriptor(), SHUT_WR);
 }
 
 }  // namespace telegate

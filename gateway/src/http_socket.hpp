@@ -1,5 +1,6 @@
 #pragma once
 
+#include "descriptor.hpp"
 #include "tls_context.hpp"
 
 #include <cstddef>
@@ -18,11 +19,8 @@ class HttpSocket {
     using Progress = TlsSession::Progress;
     using Moved = TlsSession::Moved;
 
-    /// Owns `descriptor`, which must be non-blocking. `tls`: none for a plain connection.
-    HttpSocket(int descriptor, std::unique_ptr<TlsSession> tls) noexcept;
-    ~HttpSocket();
-    HttpSocket(const HttpSocket&) = delete;
-    HttpSocket& operator=(const HttpSocket&) = delete;
+    /// `descriptor` must be non-blocking. `tls`: none for a plain connection.
+    HttpSocket(Descriptor descriptor, std::unique_ptr<TlsSession> tls) noexcept;
 
     /// some: the connection can be used.
     [[nodiscard]] Progress open() noexcept;
@@ -36,10 +34,10 @@ class HttpSocket {
     /// Whether a receive() of less than was asked for has taken all that had come.
     [[nodiscard]] bool short_is_all() const noexcept { return tls_ == nullptr; }
     [[nodiscard]] const TlsSession* tls() const noexcept { return tls_.get(); }
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
   private:
-    const int descriptor_;
+    const Descriptor descriptor_;
     const std::unique_ptr<TlsSession> tls_;
     bool open_;
 };

@@ -46,12 +46,11 @@ HttpResponse problem_response(const Problem& problem) {
 }
 
 HttpResponse problem_response(const Problem& problem, const nlohmann::ordered_json& extensions) {
-    Json json;
-    json["type"] = "about:blank";
-    json["title"] = status_phrase(problem.status);
-    json["status"] = problem.status;
-    json["detail"] = problem.detail;
-    json["instance"] = problem.instance.substr(0, instance_bytes_max);
+    Json json{{"type", "about:blank"},
+              {"title", status_phrase(problem.status)},
+              {"status", problem.status},
+              {"detail", problem.detail},
+              {"instance", problem.instance.substr(0, instance_bytes_max)}};
     json.update(extensions);
     HttpResponse response;
     response.status = problem.status;

@@ -10,8 +10,9 @@ PumpWatch::PumpWatch(Reactor& reactor, const Clock& clock, const Pump& pump)
 PumpReport PumpWatch::ask(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     if (!asked_at_) {
-        asked_at_ = clock_.mono_now();
+        const MonoTime now = clock_.mono_now();
         reactor_.post([this] { answer(); });
+        asked_at_ = now;  // last: the call may lack memory
     }
     const MonoTime asked_at = *asked_at_;
     const std::uint64_t answers_before = answers_;

@@ -2,7 +2,11 @@
 
 #include "core/start_thread.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +15,7 @@ namespace {
 
 /// Peers with something to do at once; the others' requests wait where they are.
 constexpr std::size_t ready_peers_max = 4;
+constexpr int memory_pause_ms = 100;  // until there may be some again
 
 SocketOptions socket_options(std::size_t connections_max) {
     SocketOptions options;
@@ -45,6 +50,11 @@ Services::~Services() {
 }
 
 void Services::join() {
+    is_over_ = true;
+    join_status();
+}
+
+void Services::join_status() {
     if (status_thread_.joinable()) {
         status_thread_.join();
     }
@@ -126,8 +136,9 @@ void Services::close_superseded() {
 }
 
 void Services::ask_turn() {
-    if (!std::exchange(turn_asked_, true)) {
+    if (!turn_asked_) {
         parts_.reactor.post([this] { turn(); });
+        turn_asked_ = true;  // last: the call may lack memory
     }
 }
 
@@ -137,6 +148,8 @@ void Services::turn() {
     if (is_closing_) {
         return;
     }
+    const MemoryReserve::Use use(reserve_);
+    (void)reserve_.restore();
     const MonoTime until = clock_.mono_now() + turn_time;
     look_at_peers();
     do {
@@ -194,16 +207,32 @@ void Services::take_requests() {
     }
     has_input_ = true;
     parts_.pump.catch_up();
-    const auto found = peers_.try_emplace(std::string(batch.peer())).first;
-    router_.pause(found->first);
-    found->second.asked.add(batch);
-    make_ready(*found);
+    try {
+        const auto found = peers_.try_emplace(std::string(batch.peer())).first;
+        router_.pause(found->first);
+        found->second.asked.add(batch);
+        make_ready(*found);
+    } catch (const std::bad_alloc&) {
+        lose_requests(batch);
+    }
+}
+
+/// There is no memory to keep them.
+void Services::lose_requests(const MessageBatch& batch) noexcept {
+    counts_.answers_lost += batch.size();
+    const auto found = peers_.find(batch.peer());
+    if (found != peers_.end() && !found->second.is_ready) {
+        router_.resume(found->first);
+        if (found->second.replays == 0) {
+            peers_.erase(found);
+        }
+    }
 }
 
 void Services::make_ready(PeerEntry& peer) {
     if (!peer.second.is_ready && peer.second.can_go_on()) {
-        peer.second.is_ready = true;
         ready_.push_back(&peer);
+        peer.second.is_ready = true;
     }
 }
 
@@ -214,7 +243,14 @@ void Services::answer_next() {
     PeerEntry& peer = *ready_.front();
     ready_.pop_front();
     peer.second.is_ready = false;
-    answer_first(peer);
+    const ServiceCounts before = counts_;
+    try {
+        answer_first(peer);
+    } catch (const std::bad_alloc&) {
+        counts_ = before;
+        ++counts_.answers_lost;
+        end_first(peer.second);
+    }
     make_ready(peer);
     if (peer.second.asked.empty()) {
         router_.resume(peer.first);
@@ -239,6 +275,11 @@ void Services::answer_first(PeerEntry& entry) {
         return;
     }
     counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
+    end_first(peer);
+}
+
+void Services::end_first(Peer& peer) noexcept {
+    peer.waits_for_status = false;
     peer.has_status = false;
     peer.status = nullptr;
     peer.asked.pop_front();
@@ -249,6 +290,15 @@ void Services::work_on_next() {
     if (job == jobs_.end()) {
         return;
     }
+    try {
+        work_on(job);
+    } catch (const std::bad_alloc&) {
+        ++counts_.answers_lost;
+        end(job);
+    }
+}
+
+void Services::work_on(std::list<Job>::iterator job) {
     if (job->replay != nullptr && job->replay->step()) {
         counts_.samples_replayed += job->replay->samples();
         ++counts_.replays_done;
@@ -269,6 +319,10 @@ void Services::give(std::list<Job>::iterator job) {
         return;
     }
     counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
+    end(job);
+}
+
+void Services::end(std::list<Job>::iterator job) noexcept {
     const auto peer = peers_.find(job->peer);
     jobs_.erase(job);
     if (peer != peers_.end() && --peer->second.replays == 0 && peer->second.asked.empty()) {
@@ -287,27 +341,49 @@ SendStatus Services::send(std::string_view peer, const Frames& envelope, std::st
 
 /// Its answer comes when the status has been rendered, elsewhere. One rendering is for all who wait for it.
 void Services::ask_status(PeerEntry& peer) {
-    peer.second.waits_for_status = true;
-    if (std::exchange(status_asked_, true)) {
-        return;
+    if (!status_asked_) {
+        join_status();  // it has posted its answer, and so is at its end
+        status_text_ = nullptr;
+        try {
+            status_thread_ = start_thread("tg-status", [this] { render_status(); });
+        } catch (const std::system_error&) {  // the system has none left
+            parts_.reactor.post([this] { give_status(); });
+        }
+        status_asked_ = true;
     }
-    join();  // it has posted its answer, and so is at its end
+    peer.second.waits_for_status = true;
+}
+
+/// On tg-status.
+void Services::render_status() noexcept {
+    MemoryReserve reserve;
+    const MemoryReserve::Use use(reserve);
     try {
-        status_thread_ = start_thread("tg-status", [this] {
-            std::shared_ptr<const std::string> text = parts_.status();
-            parts_.reactor.post([this, text = std::move(text)] { give_status(text); });
-        });
-    } catch (const std::system_error&) {  // no thread is to be had
-        parts_.reactor.post([this] { give_status(nullptr); });
+        status_text_ = reserve.restore() ? parts_.status() : nullptr;
+    } catch (const std::exception&) {  // out of memory: there is no status
+    }
+    while (!is_over_ && !(reserve.restore() && post_status())) {
+        ::poll(nullptr, 0, memory_pause_ms);
     }
 }
 
-void Services::give_status(const std::shared_ptr<const std::string>& text) {
+bool Services::post_status() noexcept {
+    try {
+        parts_.reactor.post([this] { give_status(); });
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+void Services::give_status() {
+    const MemoryReserve::Use use(reserve_);
+    (void)reserve_.restore();
     status_asked_ = false;
     for (PeerEntry& peer : peers_) {
         if (std::exchange(peer.second.waits_for_status, false)) {
             peer.second.has_status = true;
-            peer.second.status = text;
+            peer.second.status = status_text_;
             make_ready(peer);
         }
     }

@@ -7,6 +7,7 @@
 #include "core/reactor.hpp"
 #include "core/router.hpp"
 #include "history.hpp"
+#include "memory_reserve.hpp"
 #include "pump.hpp"
 #include "replay.hpp"
 #include "sample_text.hpp"
@@ -16,6 +17,7 @@
 #include "state_file.hpp"
 #include "topic_order.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +59,8 @@ struct ServicesParts {
 ///          larger answers are refused as busy. Of requests, twice one receive buffer or one request for each peer.
 /// Failure: the constructor throws std::system_error when an address cannot be had. A request that is wrong has an
 ///          answer that says so. An answer whose asker has gone is counted, as is what was asked by a peer whose
-///          identity another one has taken over: that one hears nothing of it.
+///          identity another one has taken over: that one hears nothing of it. A request for which there is no memory
+///          has no answer, and is counted too.
 class Services {
   public:
     /// Each needs some 10 KiB while it has nothing to read.
@@ -132,12 +135,19 @@ class Services {
     void make_ready(PeerEntry& peer);
     void answer_next();
     void answer_first(PeerEntry& entry);
+    void end_first(Peer& peer) noexcept;
+    void lose_requests(const MessageBatch& batch) noexcept;
     void work_on_next();
+    void work_on(std::list<Job>::iterator job);
     void give(std::list<Job>::iterator job);
+    void end(std::list<Job>::iterator job) noexcept;
     [[nodiscard]] bool has_work() const noexcept;
     [[nodiscard]] SendStatus send(std::string_view peer, const Frames& envelope, std::string_view body);
     void ask_status(PeerEntry& peer);
-    void give_status(const std::shared_ptr<const std::string>& text);
+    void render_status() noexcept;
+    [[nodiscard]] bool post_status() noexcept;
+    void give_status();
+    void join_status();
 
     // What is answered: services_answers.cpp
     [[nodiscard]] Answer answer_to(PeerEntry& peer, const AskedRequest& asked);
@@ -172,7 +182,11 @@ class Services {
     bool turn_asked_ = false;
     bool has_input_ = false;
     bool is_closing_ = false;
+    MemoryReserve reserve_;
     bool status_asked_ = false;
+    std::shared_ptr<const std::string>
+        status_text_;  // rendered last; null: it could not be had. tg-status's until then
+    std::atomic<bool> is_over_{false};
     std::thread status_thread_;
 };
 

@@ -18,7 +18,7 @@ struct ServiceCounts {
     std::array<std::uint64_t, service_errors> errors{};   // answers that told one
     std::uint64_t replays_done = 0;
     std::uint64_t samples_replayed = 0;
-    std::uint64_t answers_lost = 0;  // who had asked was gone
+    std::uint64_t answers_lost = 0;  // who had asked was gone, or there was no memory
 };
 
 struct ServicesStatus : ServiceCounts {

@@ -175,7 +175,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     for (const DeviceStatus& device : snapshot.devices) {
         devices.push_back(device_json(device));
     }
-    Json json;
+    Json json = Json::object();  // null that lacks memory to become an object cannot be destroyed
     json["name"] = "telegate";
     json["version"] = build_info::version;
     json["build"] = {{"type", build_info::type}, {"compiler", build_info::compiler}};

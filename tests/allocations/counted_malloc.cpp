@@ -1,4 +1,5 @@
 #include "counted_malloc.hpp"
+#include "failing_allocation.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -29,21 +30,24 @@ void* counted(void* memory) noexcept {
 // These replace the C library's for the whole program, operator new included.
 extern "C" {
 void* malloc(std::size_t bytes) {
-    return counted(memory_is_gone ? nullptr : __libc_malloc(bytes));
+    return counted(memory_is_gone || telegate::test::allocation_fails() ? nullptr : __libc_malloc(bytes));
 }
 void* calloc(std::size_t count, std::size_t bytes) {
-    return counted(__libc_calloc(count, bytes));
+    return counted(telegate::test::allocation_fails() ? nullptr : __libc_calloc(count, bytes));
 }
 void* realloc(void* memory, std::size_t bytes) {
+    if (telegate::test::allocation_fails()) {
+        return nullptr;
+    }
     alive.fetch_sub(memory != nullptr ? 1 : 0, std::memory_order_relaxed);  // it goes, or comes again
     return counted(__libc_realloc(memory, bytes));
 }
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    return counted(__libc_memalign(alignment, bytes));
+    return counted(telegate::test::allocation_fails() ? nullptr : __libc_memalign(alignment, bytes));
 }
 int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
     constexpr int out_of_memory = 12;
-    *memory = counted(__libc_memalign(alignment, bytes));
+    *memory = counted(telegate::test::allocation_fails() ? nullptr : __libc_memalign(alignment, bytes));
     return *memory != nullptr ? 0 : out_of_memory;
 }
 void free(void* memory) {

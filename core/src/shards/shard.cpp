@@ -5,6 +5,7 @@
 #include "headroom.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -67,13 +68,22 @@ Shard::~Shard() {
 void Shard::run() {
     while (!stopping_.load()) {
         try {
-            reactor_.run_until(std::chrono::steady_clock::time_point::max());
-            finish_turn();
+            if (failure_ == nullptr) {
+                turn();
+            } else {
+                on_wake();  // the handler that failed may have been about to wait for the lane
+                calls_.pass_on(failure_);
+                failure_ = nullptr;
+            }
         } catch (...) {
-            later_on_wake_.ask();  // it may have been about to wait
-            calls_.pass_on(std::current_exception());
+            failure_ = std::current_exception();
         }
     }
+}
+
+void Shard::turn() {
+    reactor_.run_until(std::chrono::steady_clock::time_point::max());
+    finish_turn();
 }
 
 void Shard::post(std::function<void(Shard&)> call) {
@@ -92,34 +102,43 @@ SessionEvents Shard::events() {
         reader_.command(session, command);
     };
     events.ended = [this](Session& session, std::string_view) {
-        ended(session);
+        ended(session.id());
     };
     return events;
 }
 
-void Shard::adopt(Handover handover) {
+void Shard::adopt(Handover handover, ShardNotes::Batch end) {
     const std::uint64_t id = handover.id;
-    places_.resize(std::max<std::size_t>(places_.size(), handover.place + 1));
+    try {
+        places_.resize(std::max<std::size_t>(places_.size(), handover.place + 1));
+        kept_[id].place = handover.place;
+    } catch (const std::bad_alloc&) {  // the connection closes
+        return notes_.add(std::move(end));
+    }
+    kept_[id].end = std::move(end);
     places_[handover.place] = {id, nullptr};
-    place_of_[id] = handover.place;
-    if (!peers_.adopt(std::move(handover))) {
-        place_of_.erase(id);
-        notes_.add({ShardNote::Kind::ended, id, {}, nullptr});
+    call_out(reactor_, [&] { (void)peers_.adopt(std::move(handover)); });
+    if (peers_.find(id) == nullptr) {
+        ended(id);
     }
 }
 
 void Shard::opened(Session& session) {
-    places_[place_of_.at(session.id())].session = &session;
+    places_[kept_.at(session.id()).place].session = &session;
     notes_.add({ShardNote::Kind::opened, session.id(), {}, nullptr});
 }
 
-void Shard::ended(const Session& session) {
-    const auto place = place_of_.find(session.id());
-    if (places_[place->second].id == session.id()) {  // or the place has a successor already
-        places_[place->second] = {};
+void Shard::ended(std::uint64_t id) noexcept {
+    const auto found = kept_.find(id);
+    if (found == kept_.end()) {
+        return;  // heard before
     }
-    place_of_.erase(place);
-    notes_.add({ShardNote::Kind::ended, session.id(), {}, nullptr});
+    Place& place = places_[found->second.place];
+    if (place.id == id) {  // or it has a successor already
+        place = {};
+    }
+    notes_.add(std::move(found->second.end));
+    kept_.erase(found);
 }
 
 void Shard::read(Session& session) {
@@ -131,14 +150,18 @@ void Shard::read(Session& session) {
     }
 }
 
-void Shard::note_delivered() {
-    notes_.delivered();
-    notes_.send();
+void Shard::read_unread() {
     peers_.set_held(notes_.is_full());
     for (const std::uint64_t id : std::exchange(unread_, {})) {
-        const auto place = place_of_.find(id);
-        if (place != place_of_.end()) {
-            read(*places_[place->second].session);
+        const auto found = kept_.find(id);
+        if (found == kept_.end()) {
+            continue;
+        }
+        Session& session = *places_[found->second.place].session;
+        try {
+            read(session);
+        } catch (const std::bad_alloc&) {
+            session.close("out of memory");
         }
     }
 }
@@ -249,6 +272,9 @@ void Shard::look() noexcept {
 
 void Shard::finish_turn() {
     notes_.send();
+    if (!unread_.empty() && !notes_.is_full()) {
+        read_unread();
+    }
     const bool is_awaited = link_.is_room_awaited();
     if (is_awaited || log_end_ >= looked_at_ + options_.backlog_bytes_max / looks_per_backlog) {
         look();

@@ -54,11 +54,10 @@ class Shard {
     /// Has a call made on the shard's thread, after those posted before.
     void post(std::function<void(Shard&)> call);
 
-    void adopt(Handover handover);
+    /// `end`: the note for the publisher when the session has ended, or could not begin.
+    void adopt(Handover handover, ShardNotes::Batch end);
     /// Applies what the link has, so that what is asked next knows of it.
     void catch_up();
-    /// The notes that were delivered last have been read.
-    void note_delivered();
     void set_monitored(bool monitored);
     void add_losses(const std::map<LaneReader, std::uint64_t>& losses);
     [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
@@ -69,11 +68,18 @@ class Shard {
         Session* session = nullptr;
     };
 
+    struct Kept {
+        std::uint32_t place;
+        ShardNotes::Batch end;  // the note of it, which must not need memory then
+    };
+
     [[nodiscard]] SessionEvents events();
     void opened(Session& session);
-    void ended(const Session& session);
+    void ended(std::uint64_t id) noexcept;
     void read(Session& session);
+    void read_unread();
     void run();
+    void turn();
     void finish_turn();
     void on_wake();
     [[nodiscard]] bool apply_some();
@@ -92,8 +98,8 @@ class Shard {
     PeerTable peers_;
     LagLimit lag_limit_;
     std::vector<Place> places_;
-    std::unordered_map<std::uint64_t, std::uint32_t> place_of_;  // by session id
-    std::vector<std::uint64_t> unread_;                          // sessions to read when notes were delivered
+    std::unordered_map<std::uint64_t, Kept> kept_;  // by session id
+    std::vector<std::uint64_t> unread_;             // sessions to read when notes were delivered
 
     Loan* loan_ = nullptr;  // of the segment that records are about
     SegmentRef segment_;    // the same, as the sessions know it
@@ -104,6 +110,7 @@ class Shard {
 
     Watch wake_watch_;
     Later later_on_wake_;
+    std::exception_ptr failure_;  // to be passed on; null: none
     std::atomic<bool> stopping_{false};
     std::thread thread_;  // last: it uses all the others
 };

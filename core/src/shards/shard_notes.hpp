@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace telegate {
 
@@ -52,27 +52,29 @@ struct ShardNote {
     std::unique_ptr<KeptEvent> event;
 };
 
-/// Takes a shard's notes to the publisher's thread, in order: one batch is on its way at a time, the next collects
-/// meanwhile.
+/// Takes a shard's notes to the publisher's thread, in order: one batch is on its way at a time, until the other thread
+/// lets go of it; the next collects meanwhile.
 ///
 /// Threads: the shard's.
 /// Limits:  full from shard_notes_max and shard_note_bytes_max on: the shard is then to add no more than it must.
-/// Failure: add() and send() may throw std::bad_alloc.
+/// Failure: add(ShardNote) and send() may throw std::bad_alloc.
 class ShardNotes {
   public:
-    using Batch = std::vector<ShardNote>;
-    /// `deliver` takes a batch to the other thread, which has delivered() called here when it is through.
+    using Batch = std::list<ShardNote>;
+    /// `deliver` takes a batch to the other thread.
     explicit ShardNotes(std::function<void(std::shared_ptr<const Batch>)> deliver) : deliver_(std::move(deliver)) {}
 
     void add(ShardNote note) {
         bytes_ += note.prefix.size();
         notes_.push_back(std::move(note));
     }
+    /// Without prefixes.
+    void add(Batch&& notes) noexcept { notes_.splice(notes_.end(), notes); }
     [[nodiscard]] bool is_full() const noexcept {
         return notes_.size() >= limits::shard_notes_max || bytes_ >= limits::shard_note_bytes_max;
     }
     void send() {
-        if (is_on_its_way_ || notes_.empty()) {
+        if (is_on_its_way() || notes_.empty()) {
             return;
         }
         const auto batch = std::make_shared<Batch>();
@@ -84,15 +86,15 @@ class ShardNotes {
             throw;
         }
         bytes_ = 0;
-        is_on_its_way_ = true;
+        on_its_way_ = batch;
     }
-    void delivered() noexcept { is_on_its_way_ = false; }
+    [[nodiscard]] bool is_on_its_way() const noexcept { return !on_its_way_.expired(); }
 
   private:
     const std::function<void(std::shared_ptr<const Batch>)> deliver_;
     Batch notes_;
     std::size_t bytes_ = 0;  // of prefixes
-    bool is_on_its_way_ = false;
+    std::weak_ptr<const Batch> on_its_way_;
 };
 
 }  // namespace telegate

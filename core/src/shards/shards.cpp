@@ -76,9 +76,9 @@ ShardCalls Shards::calls_of(std::size_t number) {
     std::atomic<bool>& is_wake_posted = branches_[number].is_wake_posted;
     ShardCalls calls;
     calls.deliver = [this, number, alive, &reactor](std::shared_ptr<const ShardNotes::Batch> notes) {
-        reactor.post([this, number, alive, notes = std::move(notes)] {
+        reactor.post([this, number, alive, notes = std::move(notes)]() mutable {
             if (!alive.expired()) {
-                read(number, *notes);
+                read(number, std::exchange(notes, nullptr));
             }
         });
     };
@@ -111,6 +111,8 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     }
     handover.place = branch.places_free.back();
     const std::uint64_t id = handover.id;
+    ShardNotes::Batch end;
+    end.push_back({ShardNote::Kind::ended, id, {}, nullptr});
     if (handover.displaced != 0) {
         remote_.note_displaced(handover.displaced);
     }
@@ -119,8 +121,9 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     ++branch.sessions;
     try {
         // Posted calls are copied, streams are not.
+        auto held = std::make_shared<std::pair<Handover, ShardNotes::Batch>>(std::move(handover), std::move(end));
         branch.shard->post(
-            [held = std::make_shared<Handover>(std::move(handover))](Shard& shard) { shard.adopt(std::move(*held)); });
+            [held = std::move(held)](Shard& shard) { shard.adopt(std::move(held->first), std::move(held->second)); });
     } catch (const std::bad_alloc&) {
         remove(id);
         throw;
@@ -212,11 +215,13 @@ void Shards::set_monitored(bool monitored) {
     }
 }
 
-void Shards::read(std::size_t number, const ShardNotes::Batch& notes) {
-    for (const ShardNote& note : notes) {
+void Shards::read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes) {
+    for (const ShardNote& note : *notes) {
         call_out(reactor_, [&] { read(note); });
     }
-    branches_[number].shard->post([](Shard& shard) { shard.note_delivered(); });
+    notes = nullptr;
+    // Has it look at once whether there are more; otherwise it does so when its peers' time is next checked.
+    branches_[number].shard->post([](Shard&) {});
 }
 
 void Shards::read(const ShardNote& note) {

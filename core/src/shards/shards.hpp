@@ -91,7 +91,7 @@ class Shards {
     [[nodiscard]] bool hand_over(Handover& handover, std::size_t sessions_here);
     [[nodiscard]] std::size_t branch_for(const Handover& handover, std::size_t sessions_here) const;
     void flush(std::size_t number);
-    void read(std::size_t number, const ShardNotes::Batch& notes);
+    void read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes);
     void read(const ShardNote& note);
     void remove(std::uint64_t id);
     void tell_close(std::size_t number);

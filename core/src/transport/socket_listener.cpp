@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <new>
 #include <utility>
 
 namespace telegate::transport {
@@ -61,14 +62,22 @@ void SocketListener::accept_some() {
         next = accept_batch(*calls);
     } catch (...) {
         if (!calls->gone) {
-            pause_alarm_.set(pause);
+            wait_a_moment();
         }
         throw;
     }
     switch (next) {
         case Next::wait: watch_.wait_readable(); break;
-        case Next::pause: pause_alarm_.set(pause); break;
+        case Next::pause: wait_a_moment(); break;
         case Next::nothing: break;
+    }
+}
+
+void SocketListener::wait_a_moment() {
+    try {
+        pause_alarm_.set(pause);
+    } catch (const std::bad_alloc&) {  // this has memory of its own
+        watch_.wait_readable();
     }
 }
 

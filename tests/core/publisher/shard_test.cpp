@@ -26,8 +26,11 @@ struct ShardBench {
         options.io_threads = 2;
         remote.hand_over = [this](Handover& handover, std::size_t) {
             REQUIRE(handover.stream->move_to(shard.reactor()));
-            shard.post(
-                [held = std::make_shared<Handover>(std::move(handover))](Shard& to) { to.adopt(std::move(*held)); });
+            shard.post([held = std::make_shared<Handover>(std::move(handover))](Shard& to) {
+                ShardNotes::Batch end;
+                end.push_back({ShardNote::Kind::ended, held->id, {}, nullptr});
+                to.adopt(std::move(*held), std::move(end));
+            });
             return true;
         };
         endpoint = peers.bind({Transport::tcp, "127.0.0.1", 0, {}});
@@ -38,7 +41,7 @@ struct ShardBench {
                         opened += note.kind == ShardNote::Kind::opened ? 1U : 0U;
                         ended += note.kind == ShardNote::Kind::ended ? 1U : 0U;
                     }
-                    shard.post([](Shard& to) { to.note_delivered(); });
+                    shard.post([](Shard&) {});
                 },
                 [] {},
                 [](const std::exception_ptr&) {
