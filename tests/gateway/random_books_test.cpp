@@ -73,20 +73,25 @@ class Auditor {
             frames.push_back(as_text(frame));
         }
         const std::string_view topic = frames.at(0).substr(0, frames.at(0).find('$'));
+        Account& account = accounts[std::string(topic)];
         for (std::string_view rest = frames.at(1); !rest.empty(); rest.remove_prefix(sizeof(Record))) {
             Record record;
             std::memcpy(&record, rest.data(), sizeof record);
-            note(std::string(topic), record);
+            note(topic, account, record);
         }
     }
-    void note(const std::string& topic, const Record& record) {
+    void note(std::string_view topic, Account& account, const Record& record) {
         constexpr int gap = 16;
         constexpr int beat = 17;
-        Account& account = accounts[topic];
-        if (static_cast<int>(record.type) == beat) {
-            return expect(topic, record.seq + 1);
+        const bool is_beat = static_cast<int>(record.type) == beat;
+        const std::uint64_t expected = is_beat ? record.seq + 1 : record.seq;
+        if (account.next != expected) {
+            faults.push_back(std::string(topic) + " " + std::to_string(expected) + " in place of " +
+                             std::to_string(account.next));
         }
-        expect(topic, record.seq);
+        if (is_beat) {
+            return;
+        }
         if (static_cast<int>(record.type) != gap) {
             ++account.got;
             account.next = record.seq + 1;
@@ -98,12 +103,6 @@ class Auditor {
         account.lost[record.value[sizeof last]] += last - record.seq + 1;
         account.next = last + 1;
         accounted_ += last - record.seq + 1;
-    }
-    void expect(const std::string& topic, std::uint64_t seq) {
-        if (accounts[topic].next != seq) {
-            faults.push_back(topic + " " + std::to_string(seq) + " in place of " +
-                             std::to_string(accounts[topic].next));
-        }
     }
 
     std::atomic<bool> ending_{false};
@@ -167,6 +166,7 @@ struct Fate {
         settings.publish.back().name = "record";
         settings.publish.back().endpoint = "tcp://127.0.0.1:0";
         settings.publish.back().format = "record";
+        settings.publish.back().backlog_bytes = 1'073'741'824;  // the auditor may be slow, and hears all the same
         settings.devices = {device("steady")};
     }
 
@@ -180,9 +180,18 @@ struct Fate {
         device.interval_us = 500 + below(3'000);
         device.simulated.waveforms = {"sine", "ramp", "counter"};
         device.simulated.burst_probability = 0.1 * below(3);
-        device.simulated.burst_samples = 1 + below(300);
+        device.simulated.burst_samples = 1 + below(50);
         device.simulated.error_probability = 0.1 * below(3);
         return device;
+    }
+
+    DeviceSettings calm_device(const std::string& name) {
+        DeviceSettings calm = device(name);
+        calm.autostart = true;
+        calm.interval_us = 20'000;
+        calm.simulated.burst_probability = 0;
+        calm.simulated.error_probability = 0;
+        return calm;
     }
 
     const Settings& next() {
@@ -292,10 +301,10 @@ TEST_CASE("whatever happens the books balance at every look, and agree with a su
     REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
     REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).dropped[0] > 0; }));
     passer.subscriber = nullptr;
-    // The kernel alone may hold more than the auditor can read within the grace period of a stop.
-    REQUIRE(fixture.gateway->command("steady", DeviceCommand::stop).has_value());
+    // Readings so rare that the grace period of a stop is enough for the auditor, however busy the machine is.
+    fate.settings.devices = {fate.calm_device("steady")};
+    REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
     REQUIRE(eventually([&] { return auditor.accounted() >= sampled_in_all(*fixture.gateway); }));
-    REQUIRE(fixture.gateway->command("steady", DeviceCommand::start).has_value());
     const std::uint64_t before_stop = fixture.gateway->ledger().cut().at(0).sampled;
     REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).sampled > before_stop; }));
     CHECK(fixture.stop());
