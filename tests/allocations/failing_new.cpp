@@ -1,5 +1,6 @@
 #include "failing_allocation.hpp"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -7,9 +8,13 @@
 
 namespace {
 
+void* try_to_allocate(std::size_t bytes) noexcept {
+    return telegate::test::allocation_fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+
 void* allocate(std::size_t bytes) {
     while (true) {
-        void* const memory = telegate::test::allocation_fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+        void* const memory = try_to_allocate(bytes);
         if (memory != nullptr) {
             return memory;
         }
@@ -28,6 +33,12 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new[](std::size_t bytes) {
     return allocate(bytes);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+    return try_to_allocate(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+    return try_to_allocate(bytes);
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);

@@ -99,7 +99,7 @@ class ModbusTcp(Worker):
     def __init__(self, name, interval_ms=100):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        super().__init__(name, f"driver = modbus\nendpoint = tcp://127.0.0.1:{self.port}\ntimeout_ms = 500\n{PATIENCE}"
+        super().__init__(name, f"driver = modbus\nendpoint = tcp://127.0.0.1:{self.port}\ntimeout_ms = 2000\n{PATIENCE}"
                                f'[channel "{name}/one"]\naddress = 1\n[channel "{name}/two"]\naddress = 2\ntype = uint32\n',
                          interval_ms)
         self.connections = {}
@@ -250,7 +250,7 @@ class ModbusRtu(Pty):
     def __init__(self, name, folder):
         self.number = 0
         self.received = b""
-        super().__init__(name, folder, "driver = modbus\nendpoint = rtu://{port}\nbaud = 115200\ntimeout_ms = 500\n", 200)
+        super().__init__(name, folder, "driver = modbus\nendpoint = rtu://{port}\nbaud = 115200\ntimeout_ms = 2000\n", 200)
 
     def settings(self):
         return super().settings() + f'[channel "{self.name}/energy"]\naddress = 40\n'

@@ -68,7 +68,9 @@ STANDARD_HEADERS = {
     "mutex":
         "adopt_lock call_once defer_lock lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock "
         "unique_lock",
-    "new": "align_val_t bad_alloc hardware_destructive_interference_size launder nothrow nothrow_t",
+    "new":
+        "align_val_t bad_alloc get_new_handler hardware_destructive_interference_size launder new_handler nothrow "
+        "nothrow_t set_new_handler",
     "numbers": "numbers",
     "numeric": "accumulate gcd iota lcm reduce",
     "ostream": "flush ostream",

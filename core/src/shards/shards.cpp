@@ -107,6 +107,7 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     Branch& branch = branches_[number];
     if (branch.places_free.empty()) {
         branch.places_free.reserve(branch.places + 1);  // so that all can be given back
+        branch.unheard.reserve(branch.places + 1);
         branch.places_free.push_back(branch.places++);
     }
     handover.place = branch.places_free.back();
@@ -145,6 +146,7 @@ std::size_t Shards::branch_for(const Handover& handover, std::size_t sessions_he
 void Shards::flush(std::size_t number) {
     Lane& lane = *lanes_[number];
     lane.flush();
+    close_unheard(number);
     tell_closings(number);
     if (!lane.empty()) {
         return;
@@ -217,9 +219,16 @@ void Shards::set_monitored(bool monitored) {
 
 void Shards::read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes) {
     for (const ShardNote& note : *notes) {
-        call_out(reactor_, [&] { read(note); });
+        call_out(reactor_, [&] {
+            try {
+                read(note);
+            } catch (const std::bad_alloc&) {
+                note_unheard(number, note.id);
+            }
+        });
     }
     notes = nullptr;
+    close_unheard(number);
     // Has it look at once whether there are more; otherwise it does so when its peers' time is next checked.
     branches_[number].shard->post([](Shard&) {});
 }
@@ -241,12 +250,29 @@ void Shards::read(const ShardNote& note) {
     }
 }
 
+/// What its peer subscribes to is not known in full, so the connection closes, when there is memory to say so.
+void Shards::note_unheard(std::size_t number, std::uint64_t id) noexcept {
+    std::vector<std::uint64_t>& unheard = branches_[number].unheard;
+    if (remote_.find(id) != nullptr && std::find(unheard.begin(), unheard.end(), id) == unheard.end()) {
+        unheard.push_back(id);  // there is room for one per place
+    }
+}
+
+void Shards::close_unheard(std::size_t number) {
+    std::vector<std::uint64_t>& unheard = branches_[number].unheard;
+    while (!unheard.empty()) {
+        (void)close_peer(unheard.back(), "out of memory");
+        unheard.pop_back();
+    }
+}
+
 void Shards::remove(std::uint64_t id) {
     const RemoteSession* const session = remote_.find(id);
     if (session == nullptr) {
         return;
     }
     Branch& branch = branches_[session->shard];
+    std::erase(branch.unheard, id);
     branch.places_free.push_back(session->place);
     --branch.sessions;
     remote_.remove(id);

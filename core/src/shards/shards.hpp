@@ -81,7 +81,8 @@ class Shards {
         std::atomic<bool> is_wake_posted{false};
         std::unique_ptr<Shard> shard;
         std::vector<std::uint32_t> places_free;
-        std::uint32_t places = 0;  // in all
+        std::vector<std::uint64_t> unheard;  // sessions of which something could not be kept, to be closed
+        std::uint32_t places = 0;            // in all
         std::size_t sessions = 0;
         bool close_told = false;
         std::vector<Closing> closings;
@@ -93,6 +94,8 @@ class Shards {
     void flush(std::size_t number);
     void read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes);
     void read(const ShardNote& note);
+    void note_unheard(std::size_t number, std::uint64_t id) noexcept;
+    void close_unheard(std::size_t number);
     void remove(std::uint64_t id);
     void tell_close(std::size_t number);
     void tell_closings(std::size_t number);
