@@ -293,7 +293,7 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     // First, so that the monitor finds a socket that knows it no more.
     call_out(reactor, [&] { events.ended(session, why); });
     later_clean.ask();
-    tell_ended(session, note, why);
+    call_out(reactor, [&] { tell_ended(session, note, why); });
     if (note.dialer != nullptr) {
         go_on(*note.dialer, session, why);
     }

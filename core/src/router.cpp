@@ -173,24 +173,21 @@ void Router::State::retire(Session& older) {
 }
 
 void Router::State::ended(Session& session) {
-    queue.remove(session);
     std::erase(retiring, &session);
     const auto found = peers.find(session.identity());
-    if (found == peers.end() || found->second.route.session() != &session) {
-        return;
-    }
-    if (found->second.alias_of.has_value()) {
+    const bool is_known = found != peers.end() && found->second.route.session() == &session;
+    Peers::node_type left;
+    if (is_known && found->second.alias_of.has_value()) {
         found->second.route.detach();
-        return;
+    } else if (is_known) {
+        last = last == &*found ? nullptr : last;
+        left = peers.extract(found);
     }
-    if (last == &*found) {
-        last = nullptr;
-    }
-    if (found->second.route.take_refused()) {
-        gone.push_back(found->first);
+    queue.remove(session);  // from here on there may be no memory, and nothing leads to the session any more
+    if (!left.empty() && left.mapped().route.take_refused()) {
+        gone.push_back(std::move(left.key()));
         tell_gone.ask();  // not from here: whoever hears it may well receive, and this may be within receive()
     }
-    peers.erase(found);
 }
 
 void Router::State::room(Session& session) {

@@ -142,8 +142,8 @@ void Session::flush() {
     }
     const bool has_room = outbox_->backlog().bytes() <= half;
     if ((was_full_ || outbox_->refused()) && has_room && context_.events.room && !room_posted_) {
-        room_posted_ = true;
         later(&Session::tell_room);  // not from here: whoever hears it may well send and flush
+        room_posted_ = true;
     }
 }
 

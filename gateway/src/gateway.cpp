@@ -8,6 +8,7 @@
 #include "core/start_thread.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace telegate {
@@ -194,7 +195,7 @@ std::vector<Endpoint> Gateway::endpoints() const {
 void Gateway::start() {
     state_file_.begin(epoch_ms_);
     pump_.start();
-    io_thread_ = start_thread("tg-io", [this] { reactor_.run(); });
+    io_thread_ = start_thread("tg-io", [this] { run_io(); });
     sampling_threads_.start();
     for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
         log_.warn(line);
@@ -202,6 +203,25 @@ void Gateway::start() {
     rest_.start();
     state_ = GatewayState::running;
     log_start();
+}
+
+/// A call for which there is no memory costs what it was for; the loop goes on.
+void Gateway::run_io() {
+    for (bool is_over = false; !is_over;) {
+        try {
+            reactor_.run();
+            is_over = true;
+        } catch (const std::bad_alloc&) {
+            note_out_of_memory();
+        }
+    }
+}
+
+void Gateway::note_out_of_memory() noexcept {
+    try {
+        log_.error("out of memory");
+    } catch (const std::bad_alloc&) {  // there is no way to say so either
+    }
 }
 
 void Gateway::begin_stop() {

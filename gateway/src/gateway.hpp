@@ -101,6 +101,8 @@ class Gateway {
     [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
 
   private:
+    void run_io();
+    void note_out_of_memory() noexcept;
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
     [[nodiscard]] bool is_stuck(DeviceId device) const;

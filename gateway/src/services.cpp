@@ -218,7 +218,7 @@ void Services::take_requests() {
 }
 
 /// There is no memory to keep them.
-void Services::lose_requests(const MessageBatch& batch) noexcept {
+void Services::lose_requests(const MessageBatch& batch) {
     counts_.answers_lost += batch.size();
     const auto found = peers_.find(batch.peer());
     if (found != peers_.end() && !found->second.is_ready) {

@@ -136,7 +136,7 @@ class Services {
     void answer_next();
     void answer_first(PeerEntry& entry);
     void end_first(Peer& peer) noexcept;
-    void lose_requests(const MessageBatch& batch) noexcept;
+    void lose_requests(const MessageBatch& batch);
     void work_on_next();
     void work_on(std::list<Job>::iterator job);
     void give(std::list<Job>::iterator job);

@@ -117,7 +117,10 @@ void Shard::adopt(Handover handover, ShardNotes::Batch end) {
     }
     kept_[id].end = std::move(end);
     places_[handover.place] = {id, nullptr};
-    call_out(reactor_, [&] { (void)peers_.adopt(std::move(handover)); });
+    try {
+        call_out(reactor_, [&] { (void)peers_.adopt(std::move(handover)); });
+    } catch (const std::bad_alloc&) {  // not even to pass on what went wrong
+    }
     if (peers_.find(id) == nullptr) {
         ended(id);
     }

@@ -241,12 +241,14 @@ void Shards::read(const ShardNote& note) {
             break;
         case ShardNote::Kind::ended:
             remove(note.id);
-            peers_.note_remote_ended();
             events_.ended(note.id);
+            peers_.note_remote_ended();
             break;
         case ShardNote::Kind::subscribed: events_.subscribed(note.id, note.prefix); break;
         case ShardNote::Kind::cancelled: events_.cancelled(note.id, note.prefix); break;
-        case ShardNote::Kind::event: peers_.tell(note.event->view()); break;
+        case ShardNote::Kind::event:
+            call_out(reactor_, [&] { peers_.tell(note.event->view()); });  // costs no session
+            break;
     }
 }
 
