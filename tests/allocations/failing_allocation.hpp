@@ -13,11 +13,11 @@ class SparedThread {
     SparedThread& operator=(const SparedThread&) = delete;
 };
 
-/// Fails one allocation, the `number`-th of all threads from now on while it lives, or several from that one on. Only
-/// one of these at a time.
+/// While it lives, fails `failures` allocations in a row, of all threads that are not spared, from the `number`-th on.
+/// Only one of these at a time.
 class FailingAllocation {
   public:
-    explicit FailingAllocation(std::uint64_t number, std::uint64_t failures = 1) noexcept;
+    FailingAllocation(std::uint64_t number, std::uint64_t failures) noexcept;
     ~FailingAllocation();
     FailingAllocation(const FailingAllocation&) = delete;
     FailingAllocation& operator=(const FailingAllocation&) = delete;

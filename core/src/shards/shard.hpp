@@ -99,7 +99,7 @@ class Shard {
     LagLimit lag_limit_;
     std::vector<Place> places_;
     std::unordered_map<std::uint64_t, Kept> kept_;  // by session id
-    std::vector<std::uint64_t> unread_;             // sessions to read when notes were delivered
+    std::vector<std::uint64_t> unread_;             // sessions to read when there is room for their notes
 
     Loan* loan_ = nullptr;  // of the segment that records are about
     SegmentRef segment_;    // the same, as the sessions know it

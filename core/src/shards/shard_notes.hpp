@@ -88,9 +88,10 @@ class ShardNotes {
         bytes_ = 0;
         on_its_way_ = batch;
     }
-    [[nodiscard]] bool is_on_its_way() const noexcept { return !on_its_way_.expired(); }
 
   private:
+    [[nodiscard]] bool is_on_its_way() const noexcept { return !on_its_way_.expired(); }
+
     const std::function<void(std::shared_ptr<const Batch>)> deliver_;
     Batch notes_;
     std::size_t bytes_ = 0;  // of prefixes
