@@ -1,8 +1,10 @@
 #include "fair_queue.hpp"
 
 #include "deadline.hpp"
+#include "reserve_more.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace telegate {
 
@@ -23,19 +25,26 @@ void FairQueue::add(Session& session) {
         }
     }
     const bool was_empty = ready_.empty();
+    reserve_ready();
     queue(session);
     if (was_empty) {
         tell();
     }
 }
 
-void FairQueue::queue(Session& session) {
+/// So that queue() needs no memory for a session that is held, paused or in the middle of its turn.
+void FairQueue::reserve_ready() {
+    reserve_more(ready_, held_.size() + paused_.size() + 1);
+}
+
+void FairQueue::queue(Session& session) noexcept {
     if (std::find(ready_.begin(), ready_.end(), &session) == ready_.end()) {
         ready_.push_back(&session);
     }
 }
 
 void FairQueue::hold(Session& session, const Session& older) {
+    reserve_ready();
     held_.push_back({&session, &older});
     session.set_held(true);
 }
@@ -45,6 +54,7 @@ void FairQueue::pause(Session& session) {
         return paused.session == &session;
     };
     if (std::none_of(paused_.begin(), paused_.end(), is_it)) {
+        reserve_ready();
         paused_.push_back({&session, std::erase(ready_, &session) > 0});
     }
 }
@@ -135,11 +145,22 @@ bool FairQueue::receive(MessageBatch& batch) {
     }
 }
 
+/// A lack of memory costs this session.
+Session::TakeStatus FairQueue::take(Session& session, MessageBatch& batch) {
+    try {
+        return session.take(batch);
+    } catch (const std::bad_alloc&) {
+        batch.clear();
+        session.close("out of memory");
+        return Session::TakeStatus::idle;
+    }
+}
+
 bool FairQueue::fill(MessageBatch& batch) {
     while (!ready_.empty()) {
         Session& session = *ready_.front();
         ready_.erase(ready_.begin());
-        const Session::TakeStatus status = session.take(batch);
+        const Session::TakeStatus status = take(session, batch);
         if (!held_.empty() && session.is_caught_up()) {
             (void)release(session);
         }

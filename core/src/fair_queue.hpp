@@ -17,7 +17,7 @@ namespace telegate {
 ///
 /// Threads: the reactor's.
 /// Limits:  each session once; frames_per_turn and read_bytes_per_turn of each session in a turn.
-/// Failure: receive() may end sessions that break the protocol.
+/// Failure: receive() may end sessions that break the protocol, or for whose messages there is no memory.
 class FairQueue {
   public:
     /// `filter`, unless empty, may take messages out of each batch before it is given out.
@@ -54,8 +54,10 @@ class FairQueue {
     };
 
     [[nodiscard]] bool fill(MessageBatch& batch);
+    [[nodiscard]] static Session::TakeStatus take(Session& session, MessageBatch& batch);
     void tell_later();
-    void queue(Session& session);
+    void reserve_ready();
+    void queue(Session& session) noexcept;
     bool release(const Session& older);
     void tell();
 

@@ -13,7 +13,8 @@ namespace telegate {
 ///
 /// Threads: the reactor's.
 /// Limits:  a session is in it once for each flush of its own in the meantime; allocates nothing in the steady state.
-/// Failure: mark() may throw std::bad_alloc.
+/// Failure: mark() may throw std::bad_alloc. What `each` throws leaves flush(); the sessions not yet reached stay
+/// listed.
 class FlushList {
   public:
     /// Nothing happens when the session has ended.
@@ -36,17 +37,12 @@ class FlushList {
     template <class Each>
     void flush(const Each& each) {
         ++flushes_;
-        const bool is_outermost = !std::exchange(flushing_, true);
         const std::size_t count = sessions_.size();
-        for (std::size_t index = 0; index < count; ++index) {
-            if (Session* session = std::exchange(sessions_[index], nullptr)) {
+        for (Turn turn(*this); turn.index < count;) {
+            if (Session* session = std::exchange(sessions_[turn.index++], nullptr)) {
                 ++flushes_;  // what is added from within `each` may come too late for this session
                 each(*session);
             }
-        }
-        if (is_outermost) {
-            sessions_.erase(sessions_.begin(), sessions_.begin() + static_cast<std::ptrdiff_t>(count));
-            flushing_ = false;
         }
     }
 
@@ -54,6 +50,25 @@ class FlushList {
     [[nodiscard]] const std::uint64_t& flushes() const noexcept { return flushes_; }
 
   private:
+    /// One call of flush(). The outermost one removes what it has reached.
+    struct Turn {
+        explicit Turn(FlushList& list_in) noexcept
+            : list(list_in), is_outermost(!std::exchange(list_in.flushing_, true)) {}
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+        ~Turn() {
+            if (is_outermost) {
+                list.sessions_.erase(list.sessions_.begin(),
+                                     list.sessions_.begin() + static_cast<std::ptrdiff_t>(index));
+                list.flushing_ = false;
+            }
+        }
+
+        FlushList& list;
+        const bool is_outermost;
+        std::size_t index = 0;
+    };
+
     std::vector<Session*> sessions_;  // null: flushed, or gone
     bool flushing_ = false;
     std::uint64_t flushes_ = 1;

@@ -155,9 +155,9 @@ std::vector<Endpoint> PeerTable::endpoints() const {
     return result;
 }
 
-bool PeerTable::adopt(Handover handover) {
+void PeerTable::adopt(Handover handover) {
     TELEGATE_ASSERT(state_->reactor.is_current());
-    return state_->adopt(std::move(handover));
+    state_->adopt(std::move(handover));
 }
 
 void PeerTable::note_remote_ended() {

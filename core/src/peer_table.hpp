@@ -73,8 +73,8 @@ class PeerTable {
     bool disconnect(const Endpoint& endpoint);
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
-    /// A connection that another table has accepted, and numbered. Whether there is a session now.
-    bool adopt(Handover handover);
+    /// A connection that another table has accepted, and numbered. find() tells whether it is a session now.
+    void adopt(Handover handover);
     /// A remote session has ended and was removed.
     void note_remote_ended();
     /// While held, sessions are not taken from but by take(): who owns them has said that it cannot go on.

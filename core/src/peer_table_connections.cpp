@@ -1,4 +1,5 @@
 #include "peer_table_state.hpp"
+#include "reserve_more.hpp"
 #include "socket_totals.hpp"
 
 #include <algorithm>
@@ -26,14 +27,6 @@ class Within {
     unsigned& depth_;
 };
 
-/// Lets that many more be added without memory.
-template <class Item>
-void reserve_more(std::vector<Item>& items, std::size_t count) {
-    if (items.capacity() - items.size() < count) {
-        items.reserve(std::max(2 * items.size(), items.size() + count));
-    }
-}
-
 }  // namespace
 
 void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
@@ -51,22 +44,19 @@ void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stre
     if (table_options.remote != nullptr && hand_over(stream, listening, displaced)) {
         return;
     }
-    (void)take_in(std::move(stream), {listening.endpoint, listening.security});
+    take_in(std::move(stream), {listening.endpoint, listening.security});
 }
 
-/// Whether it has become a session.
-bool PeerTable::State::take_in(std::unique_ptr<Stream> stream, const Origin& origin) {
+void PeerTable::State::take_in(std::unique_ptr<Stream> stream, const Origin& origin) {
     const std::string peer = stream->peer();
     Session* session = nullptr;
     try {
         session = &admit(std::move(stream), origin, nullptr);
     } catch (const std::exception& error) {
-        refuse(origin.endpoint, peer, error.what());
-        return false;
+        return refuse(origin.endpoint, peer, error.what());
     }
     ++totals.connections_accepted;
     begin(*session, MonitorEventKind::accepted);
-    return true;
 }
 
 /// Whether it went to another thread.
@@ -82,19 +72,18 @@ bool PeerTable::State::hand_over(std::unique_ptr<Stream>& stream, const Listenin
     return true;
 }
 
-bool PeerTable::State::adopt(Handover handover) {
+void PeerTable::State::adopt(Handover handover) {
     if (closing) {
-        return false;
+        return;
     }
     Session* const displaced = handover.displaced == 0 ? nullptr : find(handover.displaced);
     if (displaced != nullptr && displaced->state() == Session::State::handshake) {
         displaced->close(too_many_handshakes);
     } else if (displaced != nullptr && handover.must_displace) {  // its handshake was finished meanwhile
-        refuse(handover.endpoint, handover.stream->peer(), too_many_connections);
-        return false;
+        return refuse(handover.endpoint, handover.stream->peer(), too_many_connections);
     }
     sessions_seen = handover.id - 1;
-    return take_in(std::move(handover.stream), {handover.endpoint, handover.security});
+    take_in(std::move(handover.stream), {handover.endpoint, handover.security});
 }
 
 void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
@@ -216,8 +205,8 @@ void PeerTable::State::take_stream(Dialer& dialer, std::unique_ptr<Stream> strea
 
 void PeerTable::State::note_failure(Dialer& dialer, std::string_view why) {
     ++totals.connections_retried;
+    dialer.retry();  // first: telling may lack memory
     monitor.tell(MonitorEventKind::retried, dialer.endpoint_text(), why);
-    dialer.retry();
 }
 
 Session* PeerTable::State::session_of(const Dialer& dialer) const noexcept {

@@ -109,14 +109,21 @@ void PeerTable::State::flush() {
         table_options.remote->flush();  // first, so that all threads write at the same time
     }
     later_flush.cancel();  // what a handler asks for from here on may be for another thread, which has had its turn
-    dirty.flush([this](Session& session) {
-        guard(session, [&] { session.flush(); });
-        if (monitor.is_on() && session.state() != Session::State::closed) {
-            monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
-        }
-    });
+    try {
+        dirty.flush([this](Session& session) { flush(session); });
+    } catch (...) {
+        later_flush.ask();
+        throw;
+    }
     if (!dirty.empty()) {
         later_flush.ask();
+    }
+}
+
+void PeerTable::State::flush(Session& session) {
+    guard(session, [&] { session.flush(); });
+    if (monitor.is_on() && session.state() != Session::State::closed) {
+        monitor.look_for_slow(session, notes[session.index()].told, options.backlog_bytes_max);
     }
 }
 
@@ -158,8 +165,8 @@ Session* PeerTable::State::find(std::uint64_t id) const noexcept {
 
 void PeerTable::State::tell_if_deserted() {
     if (closing && is_deserted()) {
+        later_closed.ask();  // first: asking may lack memory
         grace_alarm.cancel();
-        later_closed.ask();
     }
 }
 

@@ -43,8 +43,8 @@ struct PeerTable::State {
         const std::string& endpoint;
         const std::shared_ptr<const Security>& security;
     };
-    bool take_in(std::unique_ptr<Stream> stream, const Origin& origin);
-    bool adopt(Handover handover);
+    void take_in(std::unique_ptr<Stream> stream, const Origin& origin);
+    void adopt(Handover handover);
     [[nodiscard]] Session* find(std::uint64_t id) const noexcept;
     [[nodiscard]] std::uint64_t make_room(const Stream& stream);
     [[nodiscard]] static std::uint64_t displace(Session* here, std::uint64_t remote_id);
@@ -85,6 +85,7 @@ struct PeerTable::State {
     void go_on(Dialer& dialer, const Session& session, std::string_view why);
     void tick();
     void flush();
+    void flush(Session& session);
     [[nodiscard]] SocketTotals sum() const;
     void begin_close();
     void close_accepted(std::string_view endpoint, std::chrono::steady_clock::time_point cut_at);

@@ -135,8 +135,8 @@ void Session::flush() {
         case Sender::Status::done: end_stream_when_drained(); break;
         case Sender::Status::full:
         case Sender::Status::partial:  // goes on in a later turn of the loop
-            waiting_writable_ = true;
             stream_->wait_writable();
+            waiting_writable_ = true;  // last: the wait may lack memory
             break;
         case Sender::Status::failed: return stop_writing(sender_.error());
     }
@@ -382,7 +382,7 @@ PeerStatus Session::status() const {
 void Session::later(void (Session::*call)()) {
     context_.reactor.post([this, call, alive = std::weak_ptr<void>(alive_)] {
         if (!alive.expired()) {
-            (this->*call)();
+            guard(call);
         }
     });
 }

@@ -36,7 +36,8 @@ class Watch {
 
 /// Calls back once after a time.
 ///
-/// Threads: the reactor's. Limits: one time is set; setting another replaces it. Failure: none.
+/// Threads: the reactor's. Limits: one time is set; setting another replaces it.
+/// Failure: set() may throw std::bad_alloc; then no time is set.
 /// No call comes after destruction or cancel(); either may happen inside the call.
 class Alarm {
   public:
@@ -57,7 +58,7 @@ class Alarm {
 /// work that is collected meanwhile. Costs no system call.
 ///
 /// Threads: the reactor's. Limits: one call is pending; asking again while it is changes nothing. Asking within a turn
-/// allocates nothing once the loop is warm. Failure: none.
+/// allocates nothing once the loop is warm. Failure: ask() may throw std::bad_alloc; then nothing is pending.
 /// No call comes after destruction, which may happen inside the call.
 class Later {
   public:

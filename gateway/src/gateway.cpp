@@ -14,6 +14,8 @@
 namespace telegate {
 namespace {
 
+constexpr std::chrono::milliseconds memory_pause{10};  // until there may be some again
+
 RestOptions with_descriptors(RestOptions options, const DescriptorShares& shares) {
     options.connections_max = shares.rest;
     options.streams_max = shares.rest_streams;
@@ -207,20 +209,20 @@ void Gateway::start() {
 
 /// A call for which there is no memory costs what it was for; the loop goes on.
 void Gateway::run_io() {
+    bool is_short = false;
     for (bool is_over = false; !is_over;) {
         try {
+            if (is_short) {
+                reactor_.run_for(memory_pause);
+                log_.warn_limited("out of memory", "out of memory on tg-io");
+                services_.recover();
+                is_short = false;
+            }
             reactor_.run();
             is_over = true;
         } catch (const std::bad_alloc&) {
-            note_out_of_memory();
+            is_short = true;
         }
-    }
-}
-
-void Gateway::note_out_of_memory() noexcept {
-    try {
-        log_.error("out of memory");
-    } catch (const std::bad_alloc&) {  // there is no way to say so either
     }
 }
 

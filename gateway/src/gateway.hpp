@@ -50,7 +50,7 @@ namespace telegate {
 ///          what close_subscriber() and live_settings() do any while running.
 /// Limits:  those of its parts.
 /// Failure: the constructor throws std::system_error when an address cannot be had, and as StateFile's; start() when a
-///          thread cannot.
+///          thread cannot. On the io thread a lack of memory costs what the call was for, and is logged.
 class Gateway {
   public:
     /// How long subscribers may take to read what is pending when the gateway stops.
@@ -102,7 +102,6 @@ class Gateway {
 
   private:
     void run_io();
-    void note_out_of_memory() noexcept;
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
     [[nodiscard]] bool is_stuck(DeviceId device) const;

@@ -175,6 +175,7 @@ void HttpServer::run(Worker& worker) noexcept {
         } else {
             pollfd stop{stop_event_, POLLIN, 0};
             ::poll(&stop, 1, memory_pause_ms);
+            note_streams(std::chrono::steady_clock::now());
         }
     }
     note_worker_end();

@@ -1,13 +1,7 @@
 #include "services.hpp"
 
-#include "core/start_thread.hpp"
-
-#include <poll.h>
-
 #include <algorithm>
-#include <exception>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -15,7 +9,6 @@ namespace {
 
 /// Peers with something to do at once; the others' requests wait where they are.
 constexpr std::size_t ready_peers_max = 4;
-constexpr int memory_pause_ms = 100;  // until there may be some again
 
 SocketOptions socket_options(std::size_t connections_max) {
     SocketOptions options;
@@ -52,12 +45,6 @@ Services::~Services() {
 void Services::join() {
     is_over_ = true;
     join_status();
-}
-
-void Services::join_status() {
-    if (status_thread_.joinable()) {
-        status_thread_.join();
-    }
 }
 
 void Services::close(std::chrono::milliseconds grace, const std::function<void()>& done) {
@@ -130,8 +117,8 @@ void Services::note_arrival(const Arrival& arrival) {
 }
 
 void Services::close_superseded() {
-    for (const std::uint64_t id : std::exchange(superseded_, {})) {
-        router_.close_peer(id, "identity taken over");
+    for (; !superseded_.empty(); superseded_.pop_back()) {
+        router_.close_peer(superseded_.back(), "identity taken over");
     }
 }
 
@@ -140,6 +127,25 @@ void Services::ask_turn() {
         parts_.reactor.post([this] { turn(); });
         turn_asked_ = true;  // last: the call may lack memory
     }
+}
+
+void Services::recover() {
+    std::erase_if(named_, [&](const auto& named) { return !router_.knows(named.first); });
+    for (auto next = peers_.begin(); next != peers_.end();) {
+        PeerEntry& peer = *next++;
+        if (router_.knows(peer.first)) {
+            peer.second.waits_for_room = false;
+            make_ready(peer);
+        } else {
+            forget(peer.first);
+        }
+    }
+    for (Job& job : jobs_) {
+        job.waits_for_room = false;
+    }
+    has_input_ = true;
+    turn_asked_ = false;
+    ask_turn();
 }
 
 /// One slice of work. A loop that has more comes back after it has looked at its descriptors.
@@ -209,6 +215,7 @@ void Services::take_requests() {
     parts_.pump.catch_up();
     try {
         const auto found = peers_.try_emplace(std::string(batch.peer())).first;
+        ready_.reserve(peers_.size());
         router_.pause(found->first);
         found->second.asked.add(batch);
         make_ready(*found);
@@ -229,7 +236,8 @@ void Services::lose_requests(const MessageBatch& batch) {
     }
 }
 
-void Services::make_ready(PeerEntry& peer) {
+/// There is room for all peers.
+void Services::make_ready(PeerEntry& peer) noexcept {
     if (!peer.second.is_ready && peer.second.can_go_on()) {
         ready_.push_back(&peer);
         peer.second.is_ready = true;
@@ -241,7 +249,7 @@ void Services::answer_next() {
         return;
     }
     PeerEntry& peer = *ready_.front();
-    ready_.pop_front();
+    ready_.erase(ready_.begin());
     peer.second.is_ready = false;
     const ServiceCounts before = counts_;
     try {
@@ -337,57 +345,6 @@ SendStatus Services::send(std::string_view peer, const Frames& envelope, std::st
     }
     frames.push_back(as_bytes(body));
     return router_.send(peer, frames);
-}
-
-/// Its answer comes when the status has been rendered, elsewhere. One rendering is for all who wait for it.
-void Services::ask_status(PeerEntry& peer) {
-    if (!status_asked_) {
-        join_status();  // it has posted its answer, and so is at its end
-        status_text_ = nullptr;
-        try {
-            status_thread_ = start_thread("tg-status", [this] { render_status(); });
-        } catch (const std::system_error&) {  // the system has none left
-            parts_.reactor.post([this] { give_status(); });
-        }
-        status_asked_ = true;
-    }
-    peer.second.waits_for_status = true;
-}
-
-/// On tg-status.
-void Services::render_status() noexcept {
-    MemoryReserve reserve;
-    const MemoryReserve::Use use(reserve);
-    try {
-        status_text_ = reserve.restore() ? parts_.status() : nullptr;
-    } catch (const std::exception&) {  // out of memory: there is no status
-    }
-    while (!is_over_ && !(reserve.restore() && post_status())) {
-        ::poll(nullptr, 0, memory_pause_ms);
-    }
-}
-
-bool Services::post_status() noexcept {
-    try {
-        parts_.reactor.post([this] { give_status(); });
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-}
-
-void Services::give_status() {
-    const MemoryReserve::Use use(reserve_);
-    (void)reserve_.restore();
-    status_asked_ = false;
-    for (PeerEntry& peer : peers_) {
-        if (std::exchange(peer.second.waits_for_status, false)) {
-            peer.second.has_status = true;
-            peer.second.status = status_text_;
-            make_ready(peer);
-        }
-    }
-    ask_turn();
 }
 
 }  // namespace telegate

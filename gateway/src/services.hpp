@@ -21,7 +21,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -60,7 +59,7 @@ struct ServicesParts {
 /// Failure: the constructor throws std::system_error when an address cannot be had. A request that is wrong has an
 ///          answer that says so. An answer whose asker has gone is counted, as is what was asked by a peer whose
 ///          identity another one has taken over: that one hears nothing of it. A request for which there is no memory
-///          has no answer, and is counted too.
+///          has no answer, and is counted too; recover() may throw std::bad_alloc, and is to be called again then.
 class Services {
   public:
     /// Each needs some 10 KiB while it has nothing to read.
@@ -90,6 +89,8 @@ class Services {
     [[nodiscard]] ServicesStatus status() const;
     /// As Router::close(). What is asked or at work then has no answer any more.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
+    /// After a call of the reactor's that found no memory: does again what it may have left undone.
+    void recover();
     /// Waits for the thread that renders a status, if there is one.
     void join();
 
@@ -132,7 +133,7 @@ class Services {
     void note_arrival(const Arrival& arrival);
     void close_superseded();
     void take_requests();
-    void make_ready(PeerEntry& peer);
+    void make_ready(PeerEntry& peer) noexcept;
     void answer_next();
     void answer_first(PeerEntry& entry);
     void end_first(Peer& peer) noexcept;
@@ -143,6 +144,8 @@ class Services {
     void end(std::list<Job>::iterator job) noexcept;
     [[nodiscard]] bool has_work() const noexcept;
     [[nodiscard]] SendStatus send(std::string_view peer, const Frames& envelope, std::string_view body);
+
+    // The status: services_status_thread.cpp
     void ask_status(PeerEntry& peer);
     void render_status() noexcept;
     [[nodiscard]] bool post_status() noexcept;
@@ -172,7 +175,7 @@ class Services {
     ServiceEndpoints endpoints_;
     ServiceCounts counts_;
     Peers peers_;                                              // those that have asked for something
-    std::deque<PeerEntry*> ready_;                             // whose next request is to be answered, in turn
+    std::vector<PeerEntry*> ready_;                            // whose next request is to be answered, in turn
     std::list<Job> jobs_;                                      // the front one has its step next
     std::optional<Arrival> arrived_;                           // whose handshake is just done
     std::map<std::string, std::uint64_t, std::less<>> named_;  // connections that told an identity

@@ -15,6 +15,8 @@ namespace {
 /// Of the backlog: how much more may have been published before the sessions are looked at again.
 constexpr std::uint64_t looks_per_backlog = 8;
 
+constexpr std::chrono::milliseconds retry_time{10};
+
 /// Gives a loan back when nobody needs it any more.
 /// Threads: the shard's. Limits: one loan. Failure: none.
 struct Borrowed {
@@ -68,22 +70,24 @@ Shard::~Shard() {
 void Shard::run() {
     while (!stopping_.load()) {
         try {
-            if (failure_ == nullptr) {
-                turn();
-            } else {
-                on_wake();  // the handler that failed may have been about to wait for the lane
-                calls_.pass_on(failure_);
-                failure_ = nullptr;
-            }
+            turn();
         } catch (...) {
-            failure_ = std::current_exception();
+            failure_ = failure_ != nullptr ? failure_ : std::current_exception();
         }
     }
 }
 
+/// After a failure the loop does not wait for long, so that what could not be done for lack of memory is tried again.
 void Shard::turn() {
-    reactor_.run_until(std::chrono::steady_clock::time_point::max());
+    if (failure_ == nullptr) {
+        reactor_.run_until(std::chrono::steady_clock::time_point::max());
+        return finish_turn();
+    }
+    reactor_.run_for(retry_time);
+    on_wake();  // the handler that failed may have been about to wait for the lane
     finish_turn();
+    calls_.pass_on(failure_);
+    failure_ = nullptr;
 }
 
 void Shard::post(std::function<void(Shard&)> call) {
@@ -118,7 +122,7 @@ void Shard::adopt(Handover handover, ShardNotes::Batch end) {
     kept_[id].end = std::move(end);
     places_[handover.place] = {id, nullptr};
     try {
-        call_out(reactor_, [&] { (void)peers_.adopt(std::move(handover)); });
+        call_out(reactor_, [&] { peers_.adopt(std::move(handover)); });
     } catch (const std::bad_alloc&) {  // not even to pass on what went wrong
     }
     if (peers_.find(id) == nullptr) {
@@ -155,8 +159,9 @@ void Shard::read(Session& session) {
 
 void Shard::read_unread() {
     peers_.set_held(notes_.is_full());
-    for (const std::uint64_t id : std::exchange(unread_, {})) {
-        const auto found = kept_.find(id);
+    for (std::size_t left = unread_.size(); left > 0; --left) {
+        const auto found = kept_.find(unread_.front());
+        unread_.pop_front();
         if (found == kept_.end()) {
             continue;
         }

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
@@ -37,7 +38,7 @@ struct ShardCalls {
 /// own, from within a posted call.
 /// Limits:  the PeerTable's, see there; ShardNotes'.
 /// Failure: the constructor throws std::system_error without descriptors or threads. What leaves a handler is passed
-/// on.
+/// on; of several in a row, the first.
 class Shard {
   public:
     struct Setup {
@@ -99,7 +100,7 @@ class Shard {
     LagLimit lag_limit_;
     std::vector<Place> places_;
     std::unordered_map<std::uint64_t, Kept> kept_;  // by session id
-    std::vector<std::uint64_t> unread_;             // sessions to read when there is room for their notes
+    std::deque<std::uint64_t> unread_;              // sessions to read when there is room for their notes
 
     Loan* loan_ = nullptr;  // of the segment that records are about
     SegmentRef segment_;    // the same, as the sessions know it

@@ -262,9 +262,12 @@ void Shards::note_unheard(std::size_t number, std::uint64_t id) noexcept {
 
 void Shards::close_unheard(std::size_t number) {
     std::vector<std::uint64_t>& unheard = branches_[number].unheard;
-    while (!unheard.empty()) {
-        (void)close_peer(unheard.back(), "out of memory");
-        unheard.pop_back();
+    try {
+        while (!unheard.empty()) {
+            (void)close_peer(unheard.back(), "out of memory");
+            unheard.pop_back();
+        }
+    } catch (const std::bad_alloc&) {  // the next flush tries again
     }
 }
 

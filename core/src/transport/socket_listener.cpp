@@ -76,7 +76,7 @@ void SocketListener::accept_some() {
 void SocketListener::wait_a_moment() {
     try {
         pause_alarm_.set(pause);
-    } catch (const std::bad_alloc&) {  // this has memory of its own
+    } catch (const std::bad_alloc&) {  // this has memory of its own; what comes then is accepted or closed
         watch_.wait_readable();
     }
 }

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace telegate {
+
+/// Lets that many more be added without memory.
+template <class Item>
+void reserve_more(std::vector<Item>& items, std::size_t count) {
+    if (items.capacity() - items.size() < count) {
+        items.reserve(std::max(2 * items.size(), items.size() + count));
+    }
+}
+
+}  // namespace telegate
