@@ -5,7 +5,6 @@
 #include <array>
 #include <fstream>
 #include <map>
-#include <regex>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -94,7 +93,7 @@ TEST_CASE("the log level is shown, changed, and goes back by itself", "[gateway]
     const json changed = call.ask("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
     CHECK(changed["level"] == "debug");
     CHECK(changed["reverts_to"] == "info");
-    CHECK(std::regex_match(changed["reverts_at"].get<std::string>(), std::regex("20..-.*Z")));
+    CHECK_THAT(changed["reverts_at"].get<std::string>(), Catch::StartsWith("20") && Catch::EndsWith("Z"));
     CHECK(call.ask("PUT", "/log-level", R"({"level":"warn"})")["reverts_to"].is_null());
 }
 
