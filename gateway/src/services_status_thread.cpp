@@ -24,7 +24,7 @@ void Services::join_status() {
     }
 }
 
-/// Its answer comes when the status has been rendered, elsewhere. One rendering is for all who wait for it.
+/// The peer gets its answer once tg-status has rendered the status. All peers that wait share one rendering.
 void Services::ask_status(PeerEntry& peer) {
     if (!status_asked_) {
         join_status();  // it has posted its answer, and so is at its end
