@@ -55,6 +55,7 @@ void FairQueue::pause(Session& session) {
     };
     if (std::none_of(paused_.begin(), paused_.end(), is_it)) {
         reserve_ready();
+        reserve_more(paused_, 1);  // first, so that nothing has to be undone
         paused_.push_back({&session, std::erase(ready_, &session) > 0});
     }
 }

@@ -36,8 +36,7 @@ struct HttpServerOptions {
 /// Threads: constructor, start() and stop() the main thread; the handler runs on the workers, `tg-http-0` and up.
 /// Limits:  see HttpLimits. When connections_max are open, the one with the least claim gives way to a new one.
 /// Failure: the constructor and start() throw std::system_error or std::bad_alloc; after that every failure, lack of
-/// memory too, ends one
-///          connection only.
+/// memory too, ends one connection only.
 class HttpServer {
   public:
     /// Listens; clients wait in the kernel's backlog until start().
