@@ -78,10 +78,10 @@ SampleBatch::SampleBatch(const Clock& clock, ChannelTable& channels, DeviceId de
 
 SampleBatch::~SampleBatch() = default;
 
-void SampleBatch::process_with(ProcessingPlan plan, std::function<void(const FilteredSamples&)> on_filtered) {
+void SampleBatch::process_with(ProcessingPlan plan, ProcessingObserver observer) {
     TELEGATE_ASSERT(slots_.empty());
     if (!plan.channels.empty()) {
-        processing_ = std::make_unique<Processing>(*this, std::move(plan), std::move(on_filtered));
+        processing_ = std::make_unique<Processing>(*this, std::move(plan), std::move(observer));
     }
 }
 
@@ -121,8 +121,11 @@ SampleBatch::Channel SampleBatch::refuse_clash(const std::string& name) {
     return Channel::none;
 }
 
-void SampleBatch::go_on_from(std::vector<ChannelSeq> before) {
+void SampleBatch::go_on_from(std::vector<ChannelSeq> before, SampleBatch* earlier) {
     live_ = true;
+    if (earlier != nullptr && earlier->processing_ != nullptr && processing_ != nullptr) {
+        processing_->continue_from(*earlier->processing_);
+    }
     past_ = std::move(before);
     std::sort(past_.begin(), past_.end(), [](const ChannelSeq& a, const ChannelSeq& b) { return a.id < b.id; });
     for (Slot& slot : slots_) {

@@ -83,8 +83,9 @@ std::unique_ptr<SampleBatch> Sampler::open_batch(Device& device, const DeviceOpt
         hand_over(device, samples);
     };
     auto batch = std::make_unique<SampleBatch>(clock_, channels_, device.id, device.name, on_full);
-    batch->process_with(std::move(processing),
-                        [this, &device](const FilteredSamples& filtered) { enter_filtered(device, filtered); });
+    batch->process_with(
+        std::move(processing),
+        {[this, &device](const FilteredSamples& filtered) { enter_filtered(device, filtered); }, alarm_observer_});
     driver.open(*batch);
     if (!batch->clash().empty()) {
         throw std::invalid_argument("device \"" + options.name + "\" has a channel \"" + batch->clash() +

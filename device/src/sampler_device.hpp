@@ -176,7 +176,7 @@ struct Sampler::Device {
     void install(DeviceOptions to, std::unique_ptr<Driver>& other_driver, std::unique_ptr<SampleBatch>& other_batch) {
         const bool is_stopped = driver == nullptr ? !to.started : state.load() == DeviceState::idle;
         close_driver();
-        other_batch->go_on_from(batch == nullptr ? std::exchange(past, {}) : batch->retire());
+        other_batch->go_on_from(batch == nullptr ? std::exchange(past, {}) : batch->retire(), batch.get());
         driver.swap(other_driver);
         batch.swap(other_batch);
         streams = driver->traits().streams;

@@ -2,6 +2,7 @@
 
 #include "core/clock.hpp"
 #include "core/ledger.hpp"
+#include "core/telemetry_sample.hpp"
 
 #include <array>
 #include <cstddef>
@@ -34,6 +35,23 @@ enum class Aggregate : std::uint8_t { min, max, mean, last, count };
 inline constexpr std::size_t aggregate_kinds = 5;
 [[nodiscard]] std::string_view to_string(Aggregate aggregate) noexcept;
 
+/// What the alarm of a channel says.
+enum class AlarmState : std::uint8_t {
+    unknown,  // until the values have shown it
+    normal,
+    high,
+    low,
+};
+[[nodiscard]] std::string_view to_string(AlarmState state) noexcept;
+/// nullopt: no state has this name.
+[[nodiscard]] std::optional<AlarmState> to_alarm_state(std::string_view name) noexcept;
+
+/// Where the windows of a channel begin.
+enum class WindowAlign : std::uint8_t {
+    wall,       // at whole multiples of their length on the wall clock
+    monotonic,  // the same on the monotonic clock
+};
+
 /// How the values of one channel are processed: the stages in the order in which they come. The defaults do nothing.
 struct ChannelProcessing {
     std::string unit;  // in place of the driver's; "": the driver's, per second where a rate is derived
@@ -54,6 +72,7 @@ struct ChannelProcessing {
     Derive derive = Derive::none;
 
     Duration window{0};  // 0: none
+    WindowAlign window_align = WindowAlign::monotonic;
     std::vector<Aggregate> aggregates;
     bool window_raw = false;  // the values go out beside their aggregates
 
@@ -62,6 +81,7 @@ struct ChannelProcessing {
     double alarm_hysteresis = 0.0;
     Duration alarm_delay{0};
     Duration alarm_clear_delay{0};
+    AlarmState alarm_before = AlarmState::unknown;  // at the end of the run before this one
 
     [[nodiscard]] bool has_window() const noexcept { return window > Duration(0); }
     [[nodiscard]] bool has_alarm() const noexcept { return alarm_high.has_value() || alarm_low.has_value(); }
@@ -84,10 +104,30 @@ inline constexpr std::size_t filter_reasons = 4;
 /// By reason.
 using FilterCounts = std::array<std::uint64_t, filter_reasons>;
 
+/// Reports the state of one alarm: each time that its channel gets a sample.
+struct AlarmNews {
+    std::string_view device;   // this and `channel` are valid during the call
+    std::string_view channel;  // whose values are watched
+    AlarmState state = AlarmState::unknown;
+    Quality quality = Quality::bad;    // of the state; bad: the last reading had no value
+    double value = 0.0;                // the last one
+    std::optional<double> limit = {};  // that is crossed; none: the state is normal or unknown
+    std::int64_t time_utc_ns = 0;
+};
+
+/// Receives the states of alarms. Called on the thread that reads the device, so it must be quick and must not throw.
+using AlarmObserver = std::function<void(const AlarmNews& news)>;
+
 /// Samples of one device that were held back, since the last time that it was told. Both say the same.
 struct FilteredSamples {
     std::span<const FilteredCount> channels;
     FilterCounts by_reason{};
+};
+
+/// Who is called by the batch of a device about its processing.
+struct ProcessingObserver {
+    std::function<void(const FilteredSamples&)> on_filtered;  // as samples are handed on
+    AlarmObserver on_alarm = {};                              // may be empty
 };
 
 }  // namespace telegate

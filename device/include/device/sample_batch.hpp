@@ -43,12 +43,12 @@ class SampleBatch {
     SampleBatch(const SampleBatch&) = delete;
     SampleBatch& operator=(const SampleBatch&) = delete;
 
-    /// Before the first add_channel(): how channels are processed when they come to be declared. What is held back is
-    /// told to `on_filtered`, as samples are handed on.
-    void process_with(ProcessingPlan plan, std::function<void(const FilteredSamples&)> on_filtered);
+    /// Before the first add_channel(): how channels are processed once they are declared, and who is called about it.
+    void process_with(ProcessingPlan plan, ProcessingObserver observer);
 
-    /// Begins: its channels are numbered on from `before`, which the device's earlier batch has left.
-    void go_on_from(std::vector<ChannelSeq> before);
+    /// Begins: its channels are numbered on from `before`, which the device's earlier batch has left. With `earlier`,
+    /// that batch, their processing continues too: alarms, windows, deadbands, limits and rates keep their state.
+    void go_on_from(std::vector<ChannelSeq> before, SampleBatch* earlier = nullptr);
     /// Ends: no channel of it is current. Returns what the next batch of this device is to go on from, which has the
     /// channels of all batches before this one too.
     [[nodiscard]] std::vector<ChannelSeq> retire();

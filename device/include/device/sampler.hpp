@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -118,6 +119,9 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
+    /// Reports the alarms of all devices to `observer`. Before the first add().
+    void observe_alarms_with(AlarmObserver observer) { alarm_observer_ = std::move(observer); }
+
     /// Names get the ids 0, 1, ... in order; `ledger` must have room for them.
     DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver, ProcessingPlan processing = {});
 
@@ -201,6 +205,7 @@ class Sampler {
     BoundedQueue<TelemetrySample>& queue_;
     Ledger& ledger_;
     Waker& waker_;
+    AlarmObserver alarm_observer_;
     const std::unique_ptr<std::unique_ptr<Device>[]>
         by_id_;                          // of names that there have been, at most ledger_.devices()
     std::atomic<std::size_t> names_{0};  // released after the entry is complete

@@ -44,6 +44,7 @@ SampleBatch::Channel SampleBatch::Processing::add(const std::string& name, std::
     entries_.push_back({processing::ChannelPipeline(how)});
     Made& made = made_.emplace_back();
     made.of = slot.id;
+    made.name = name;
     made.aggregates.fill(Channel::none);
     if (how.has_window()) {
         for (const Aggregate each : how.aggregates) {
@@ -56,7 +57,30 @@ SampleBatch::Channel SampleBatch::Processing::add(const std::string& name, std::
     }
     changed_.reserve(entries_.size());
     counts_.reserve(entries_.size());
+    take_over(static_cast<std::uint32_t>(entries_.size() - 1));
     return channel;
+}
+
+void SampleBatch::Processing::continue_from(Processing& before) {
+    past_ = std::move(before.past_);
+    for (std::size_t i = 0; i < before.entries_.size(); ++i) {
+        past_.push_back({before.made_[i].of, std::move(before.entries_[i].pipeline)});
+    }
+    before.entries_.clear();
+    std::sort(past_.begin(), past_.end(), [](const Past& a, const Past& b) { return a.of < b.of; });
+    for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+        take_over(index);
+    }
+}
+
+void SampleBatch::Processing::take_over(std::uint32_t index) {
+    const auto found = std::lower_bound(past_.begin(), past_.end(), made_[index].of,
+                                        [](const Past& each, ChannelId id) { return each.of < id; });
+    if (found != past_.end() && found->of == made_[index].of) {
+        entries_[index].pipeline.continue_from(found->pipeline);
+        due_ns_ = std::min(due_ns_, entries_[index].pipeline.due_ns());
+        past_.erase(found);
+    }
 }
 
 SampleBatch::Channel SampleBatch::Processing::add_made(const std::string& of, std::string_view ending,
@@ -76,6 +100,7 @@ SampleBatch::Channel SampleBatch::Processing::add_made(const std::string& of, st
 
 void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
     slot.tick = batch_.tick_;
+    note_wall_clock(entries_[slot.processed]);
     const Outcome outcome = run(entries_[slot.processed].pipeline, raw, batch_.time_mono_ns_);
     if (outcome.window_closed) {
         tell_window(slot.processed);
@@ -96,7 +121,6 @@ void SampleBatch::Processing::note_timers(std::uint32_t index, const Outcome& ou
     if (outcome.alarm_tells) {
         tell_alarm(index);
     }
-    made_[index].utc_less_mono_ns = batch_.time_utc_ns_ - batch_.time_mono_ns_;
     due_ns_ = std::min(due_ns_, entries_[index].pipeline.due_ns());
 }
 
@@ -117,7 +141,7 @@ void SampleBatch::Processing::advance() {
     }
 }
 
-/// With the time at which it ended. The wall clock's is that of the window's last sample, carried on.
+/// With the time at which it ended.
 void SampleBatch::Processing::tell_window(std::uint32_t index) {
     const processing::WindowResult& window = entries_[index].pipeline.window();
     const Made& made = made_[index];
@@ -130,11 +154,11 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
         const bool is_count = kind == static_cast<std::size_t>(Aggregate::count);
         const bool has_value = window.values > 0 && std::isfinite(values[kind]);
         // How many there were is known, also when there was none.
-        TelemetrySample& sample = batch_.next(slot, is_count    ? Quality::good
+        TelemetrySample& sample = batch_.next(slot, is_count    ? window.is_partial ? Quality::uncertain : Quality::good
                                                     : has_value ? window.quality
                                                                 : Quality::bad);
         sample.time_mono_ns = window.end_ns;
-        sample.time_utc_ns = window.end_ns + made.utc_less_mono_ns;
+        sample.time_utc_ns = window.end_ns + window.utc_less_mono_ns;
         if (is_count) {
             sample.type = ValueType::integer;
             sample.value.integer = static_cast<std::int64_t>(window.values);
@@ -152,11 +176,20 @@ void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
     }
     const processing::LimitAlarm& alarm = entries_[index].pipeline.alarm();
     TelemetrySample& sample = batch_.next(batch_.slots_[static_cast<std::size_t>(channel)], alarm.quality());
-    if (alarm.quality() != Quality::bad) {
+    if (alarm.quality() != Quality::bad && alarm.state() != AlarmState::unknown) {
         const std::string_view state = to_string(alarm.state());
         sample.type = ValueType::text;
         sample.text_bytes = static_cast<std::uint8_t>(state.size());
         std::copy(state.begin(), state.end(), sample.value.text);
+    }
+    if (observer_.on_alarm) {
+        observer_.on_alarm({.device = batch_.device_,
+                            .channel = made_[index].name,
+                            .state = alarm.state(),
+                            .quality = alarm.quality(),
+                            .value = alarm.value(),
+                            .limit = alarm.limit(),
+                            .time_utc_ns = batch_.time_utc_ns_});
     }
 }
 
@@ -170,7 +203,7 @@ void SampleBatch::Processing::tell_filtered() {
     }
     changed_.clear();
     filtered_ = 0;
-    on_filtered_({counts_, std::exchange(by_reason_, FilterCounts{})});
+    observer_.on_filtered({counts_, std::exchange(by_reason_, FilterCounts{})});
 }
 
 }  // namespace telegate

@@ -27,8 +27,12 @@ class SampleBatch::Processing {
   public:
     static constexpr std::uint64_t filtered_samples_max = Ledger::batch_samples_max;
 
-    Processing(SampleBatch& batch, ProcessingPlan plan, std::function<void(const FilteredSamples&)> on_filtered)
-        : batch_(batch), plan_(std::move(plan)), on_filtered_(std::move(on_filtered)) {}
+    Processing(SampleBatch& batch, ProcessingPlan plan, ProcessingObserver observer)
+        : batch_(batch), plan_(std::move(plan)), observer_(std::move(observer)) {}
+
+    /// Continues each channel from its state in `before`, which has none afterwards; also channels that are declared
+    /// later.
+    void continue_from(Processing& before);
 
     /// nullptr: the plan does not have it.
     [[nodiscard]] const ChannelProcessing* find(std::string_view channel) const;
@@ -40,6 +44,7 @@ class SampleBatch::Processing {
     void take_number(Slot& slot, Number value, Quality quality) {
         Entry& entry = entries_[slot.processed];
         slot.tick = batch_.tick_;
+        note_wall_clock(entry);
         const processing::Outcome outcome =
             entry.pipeline.take({static_cast<double>(value), batch_.time_mono_ns_, quality});
         if (outcome.window_closed) {
@@ -79,12 +84,23 @@ class SampleBatch::Processing {
     /// What belongs to an entry and is rarely looked at.
     struct Made {
         ChannelId of;
+        std::string name;
         std::array<Channel, aggregate_kinds> aggregates;  // none: not asked for
         Channel alarm = Channel::none;                    // as well
-        std::int64_t utc_less_mono_ns = 0;                // of the last sample
+    };
+    /// A channel of an earlier batch that this one has not declared yet.
+    struct Past {
+        ChannelId of;
+        processing::ChannelPipeline pipeline;
     };
 
     [[nodiscard]] Channel add_made(const std::string& of, std::string_view ending, std::string_view unit);
+    void take_over(std::uint32_t index);
+    void note_wall_clock(Entry& entry) const noexcept {
+        if (entry.pipeline.has_timers()) {
+            entry.pipeline.note_wall_clock(batch_.time_utc_ns_ - batch_.time_mono_ns_);
+        }
+    }
     void advance();
     /// After the sample itself: what it has made known besides.
     void finish(const Slot& slot, const processing::Outcome& outcome) {
@@ -107,9 +123,10 @@ class SampleBatch::Processing {
 
     SampleBatch& batch_;
     const ProcessingPlan plan_;
-    const std::function<void(const FilteredSamples&)> on_filtered_;
+    const ProcessingObserver observer_;
     std::vector<Entry> entries_;
     std::vector<Made> made_;                                          // of the entries
+    std::vector<Past> past_;                                          // by id
     std::int64_t due_ns_ = std::numeric_limits<std::int64_t>::max();  // of the first window or delay
     std::vector<std::uint32_t> changed_;                              // entries with `filtered`; room for all
     std::vector<FilteredCount> counts_;                               // room for all

@@ -24,10 +24,34 @@ ChannelPipeline::ChannelPipeline(const ChannelProcessing& processing)
         later_->rate.emplace(processing);
     }
     if (processing.has_window()) {
-        later_->window.emplace(processing.window);
+        later_->window.emplace(processing.window, processing.window_align);
     }
     if (processing.has_alarm()) {
         later_->alarm.emplace(processing);
+    }
+}
+
+void ChannelPipeline::continue_from(const ChannelPipeline& before) noexcept {
+    gate_.continue_from(before.gate_);
+    kind_ = before.kind_;
+    if (later_ == nullptr || before.later_ == nullptr) {
+        return;
+    }
+    LaterStages& mine = *later_;
+    const LaterStages& other = *before.later_;
+    if (mine.alarm && other.alarm) {
+        mine.alarm->continue_from(*other.alarm);
+    }
+    const bool derives_same = mine.rate.has_value() == other.rate.has_value() &&
+                              (!mine.rate || mine.rate->is_counter() == other.rate->is_counter());
+    if (!derives_same || scale_ != before.scale_ || offset_ != before.offset_) {
+        return;
+    }
+    if (mine.rate) {
+        mine.rate->continue_from(*other.rate);
+    }
+    if (mine.window && other.window) {
+        mine.window->continue_from(*other.window);
     }
 }
 
@@ -75,7 +99,7 @@ void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool cross
     }
     gate_.sent(seen, outcome.reading.quality);
     if (later_->window) {
-        later_->window->add(outcome.reading);
+        later_->window->add(outcome.reading, later_->utc_less_mono_ns);
         if (!window_raw_) {
             outcome.held_back = FilterReason::window;
         }

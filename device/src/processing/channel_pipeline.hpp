@@ -40,6 +40,13 @@ class ChannelPipeline {
   public:
     explicit ChannelPipeline(const ChannelProcessing& processing);
 
+    /// Continues from the state of another pipeline of the channel by its own rules: what has been sent, the alarm, and
+    /// where the values mean the same and the rules are equal, rate and window.
+    void continue_from(const ChannelPipeline& before) noexcept;
+    /// The readings from now on are of a time when the wall clock is so far ahead of the monotonic one. Only with
+    /// has_timers().
+    void note_wall_clock(std::int64_t utc_less_mono_ns) noexcept { later_->utc_less_mono_ns = utc_less_mono_ns; }
+
     [[nodiscard]] Outcome take(Reading reading) noexcept {
         kind_ = ReadingKind::number;
         if (later_ != nullptr) {
@@ -83,6 +90,7 @@ class ChannelPipeline {
         std::optional<RateOfChange> rate;
         std::optional<ValueWindow> window;
         std::optional<LimitAlarm> alarm;
+        std::int64_t utc_less_mono_ns = 0;
     };
 
     /// Scales it. False: it is dropped.

@@ -9,69 +9,86 @@ constexpr double endless = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-std::string_view to_string(AlarmState state) noexcept {
-    switch (state) {
-        case AlarmState::normal: return "normal";
-        case AlarmState::high: return "high";
-        case AlarmState::low: return "low";
-    }
-    return "";
-}
-
 LimitAlarm::LimitAlarm(const ChannelProcessing& processing) noexcept
     : high_(processing.alarm_high.value_or(endless)),
       low_(processing.alarm_low.value_or(-endless)),
       hysteresis_(processing.alarm_hysteresis),
       delay_ns_(processing.alarm_delay.count()),
       clear_delay_ns_(processing.alarm_clear_delay.count()),
-      silence_ns_(processing.silence_max.count()) {}
+      silence_ns_(processing.silence_max.count()) {
+    memory_.state = processing.alarm_before;
+    memory_.seen = processing.alarm_before;
+}
 
 bool LimitAlarm::watch(const Reading& reading) noexcept {
-    const AlarmState seen_before = seen_;
+    const AlarmState seen_before = memory_.seen;
     if (reading.counts()) {
-        quality_ = reading.quality;
-        seen_ = zone_of(reading.value);
-        since_ns_ = seen_ == seen_before ? std::min(since_ns_, reading.time_ns) : reading.time_ns;
+        memory_.quality = reading.quality;
+        memory_.value = reading.value;
+        memory_.seen = zone_of(reading.value);
+        memory_.since_ns = memory_.seen == seen_before ? std::min(memory_.since_ns, reading.time_ns) : reading.time_ns;
         settle(reading.time_ns);
     } else {
-        quality_ = Quality::bad;
-        seen_ = state_;
+        memory_.quality = Quality::bad;
+        memory_.seen = memory_.state;
     }
-    crosses_ = seen_ != seen_before;
-    return tells(reading.time_ns);
+    memory_.crosses = memory_.seen != seen_before;
+    return reports(reading.time_ns);
 }
 
 bool LimitAlarm::advance(std::int64_t time_ns) noexcept {
     settle(time_ns);
-    return has_told_ && state_ != told_state_ && tells(time_ns);
+    return memory_.has_reported && memory_.state != memory_.reported_state && reports(time_ns);
 }
 
+Quality LimitAlarm::quality() const noexcept {
+    const bool is_doubtful =
+        memory_.state == AlarmState::unknown || (memory_.state == AlarmState::normal && crosses_now());
+    return is_doubtful && memory_.quality == Quality::good ? Quality::uncertain : memory_.quality;
+}
+
+std::optional<double> LimitAlarm::limit() const noexcept {
+    switch (memory_.state) {
+        case AlarmState::high: return high_;
+        case AlarmState::low: return low_;
+        default: return std::nullopt;
+    }
+}
+
+/// Within the hysteresis of a limit the state stays what it is.
 AlarmState LimitAlarm::zone_of(double value) const noexcept {
-    const double high = state_ == AlarmState::high ? high_ - hysteresis_ : high_;
-    const double low = state_ == AlarmState::low ? low_ + hysteresis_ : low_;
-    if (value > high) {
+    if (value > high_) {
         return AlarmState::high;
     }
-    return value < low ? AlarmState::low : AlarmState::normal;
+    if (value < low_) {
+        return AlarmState::low;
+    }
+    const bool was_high = memory_.state == AlarmState::high || memory_.state == AlarmState::unknown;
+    const bool was_low = memory_.state == AlarmState::low || memory_.state == AlarmState::unknown;
+    const bool stays = (was_high && value > high_ - hysteresis_) || (was_low && value < low_ + hysteresis_);
+    return stays ? memory_.state : AlarmState::normal;
 }
 
 void LimitAlarm::settle(std::int64_t time_ns) noexcept {
-    if (seen_ != state_ && time_ns - since_ns_ >= delay_of(seen_)) {
-        state_ = seen_;
+    if (crosses_now() && time_ns - memory_.since_ns >= delay_of(memory_.seen)) {
+        memory_.state = memory_.seen;
     }
 }
 
-bool LimitAlarm::tells(std::int64_t time_ns) noexcept {
-    const std::int64_t silence = time_ns - told_ns_;
+bool LimitAlarm::reports(std::int64_t time_ns) noexcept {
+    const std::int64_t silence = time_ns - memory_.reported_ns;
     const bool is_silent =
         silence_ns_ > 0 && (silence >= silence_ns_ - silence_ns_ / early_share || silence < -silence_ns_);
-    if (has_told_ && state_ == told_state_ && quality_ == told_quality_ && !is_silent) {
+    const bool is_new = memory_.state != memory_.reported_state || memory_.quality != memory_.reported_quality ||
+                        (memory_.reported_crossing && !crosses_now());
+    if (memory_.has_reported && !is_new && !is_silent) {
         return false;
     }
-    has_told_ = true;
-    told_state_ = state_;
-    told_quality_ = quality_;
-    told_ns_ = time_ns;
+    memory_.has_reported = true;
+    memory_.reported_state = memory_.state;
+    memory_.reported_quality = memory_.quality;
+    memory_.reported_crossing = crosses_now();
+    memory_.reported_ns = time_ns;
     return true;
 }
 

@@ -5,46 +5,72 @@
 
 #include <cstdint>
 #include <limits>
-#include <string_view>
+#include <optional>
 
 namespace telegate::processing {
 
-enum class AlarmState : std::uint8_t { normal, high, low };
-[[nodiscard]] std::string_view to_string(AlarmState state) noexcept;
-
 /// Watches whether values are above one limit or below another.
 ///
-/// A limit is crossed by a value beyond it, and crossed back by one that is within it by the hysteresis. A crossing
-/// counts when it has lasted for its delay without a break. Readings that do not count break it, and leave the state as
-/// it is; until the next one that does, the state is unknown.
+/// A value beyond a limit crosses it; a value that is within the limit by the hysteresis crosses it back. A crossing
+/// counts when it has lasted for its delay without a break. A reading without a usable value breaks it and leaves the
+/// state as it is, but with quality bad until the next usable value.
+///
+/// The state is unknown at first and becomes known as it would change: high after values beyond the limit for the
+/// delay, normal after values within both limits by the hysteresis for the clear delay. While values are beyond a
+/// limit, normal is uncertain at best.
 ///
 /// Threads: one. Limits: no memory but its own. Failure: none.
 class LimitAlarm {
   public:
     explicit LimitAlarm(const ChannelProcessing& processing) noexcept;
 
-    /// Whether there is something to tell: another state or quality, or the silence has lasted long enough.
+    /// Continues with the state of another alarm and its own limits.
+    void continue_from(const LimitAlarm& before) noexcept { memory_ = before.memory_; }
+
+    /// Returns whether the state must be reported: it or its quality has changed, or has not been reported for the
+    /// longest silence.
     [[nodiscard]] bool watch(const Reading& reading) noexcept;
-    /// The same when nothing has come.
+    /// The same when time has passed without a reading.
     [[nodiscard]] bool advance(std::int64_t time_ns) noexcept;
 
     /// Whether the last reading began or broke a crossing.
-    [[nodiscard]] bool crosses() const noexcept { return crosses_; }
-    [[nodiscard]] AlarmState state() const noexcept { return state_; }
-    /// bad: the state is unknown.
-    [[nodiscard]] Quality quality() const noexcept { return quality_; }
+    [[nodiscard]] bool crosses() const noexcept { return memory_.crosses; }
+    [[nodiscard]] AlarmState state() const noexcept { return memory_.state; }
+    /// bad: the last reading had no usable value.
+    [[nodiscard]] Quality quality() const noexcept;
+    /// The last usable value.
+    [[nodiscard]] double value() const noexcept { return memory_.value; }
+    /// The limit that is crossed; none: the state is normal or unknown.
+    [[nodiscard]] std::optional<double> limit() const noexcept;
     /// When a crossing will have lasted for its delay; the greatest number while there is none.
     [[nodiscard]] std::int64_t due_ns() const noexcept {
-        return seen_ == state_ ? std::numeric_limits<std::int64_t>::max() : since_ns_ + delay_of(seen_);
+        return crosses_now() ? memory_.since_ns + delay_of(memory_.seen) : std::numeric_limits<std::int64_t>::max();
     }
 
   private:
+    /// All that is not a setting.
+    struct Memory {
+        AlarmState state = AlarmState::unknown;
+        AlarmState seen = AlarmState::unknown;  // where the values are, if not for long enough yet
+        std::int64_t since_ns = 0;              // they have been there
+        double value = 0.0;
+        bool crosses = false;
+        Quality quality = Quality::bad;  // of the last reading
+
+        bool has_reported = false;
+        AlarmState reported_state = AlarmState::unknown;
+        Quality reported_quality = Quality::bad;
+        bool reported_crossing = false;
+        std::int64_t reported_ns = 0;
+    };
+
+    [[nodiscard]] bool crosses_now() const noexcept { return memory_.seen != memory_.state; }
     [[nodiscard]] AlarmState zone_of(double value) const noexcept;
     [[nodiscard]] std::int64_t delay_of(AlarmState state) const noexcept {
         return state == AlarmState::normal ? clear_delay_ns_ : delay_ns_;
     }
     void settle(std::int64_t time_ns) noexcept;
-    [[nodiscard]] bool tells(std::int64_t time_ns) noexcept;
+    [[nodiscard]] bool reports(std::int64_t time_ns) noexcept;
 
     const double high_;
     const double low_;
@@ -52,15 +78,7 @@ class LimitAlarm {
     const std::int64_t delay_ns_;
     const std::int64_t clear_delay_ns_;
     const std::int64_t silence_ns_;
-    AlarmState state_ = AlarmState::normal;
-    AlarmState seen_ = AlarmState::normal;  // where the values are, if not for long enough yet
-    std::int64_t since_ns_ = 0;             // they have been there
-    bool crosses_ = false;
-    Quality quality_ = Quality::bad;
-    bool has_told_ = false;
-    AlarmState told_state_ = AlarmState::normal;
-    Quality told_quality_ = Quality::bad;
-    std::int64_t told_ns_ = 0;
+    Memory memory_;
 };
 
 }  // namespace telegate::processing

@@ -13,6 +13,25 @@ std::string_view to_string(Aggregate aggregate) noexcept {
     return "";
 }
 
+std::string_view to_string(AlarmState state) noexcept {
+    switch (state) {
+        case AlarmState::unknown: return "unknown";
+        case AlarmState::normal: return "normal";
+        case AlarmState::high: return "high";
+        case AlarmState::low: return "low";
+    }
+    return "";
+}
+
+std::optional<AlarmState> to_alarm_state(std::string_view name) noexcept {
+    for (const AlarmState each : {AlarmState::unknown, AlarmState::normal, AlarmState::high, AlarmState::low}) {
+        if (to_string(each) == name) {
+            return each;
+        }
+    }
+    return std::nullopt;
+}
+
 std::string_view to_string(FilterReason reason) noexcept {
     switch (reason) {
         case FilterReason::range: return "range";

@@ -19,6 +19,14 @@ class RateOfChange {
     explicit RateOfChange(const ChannelProcessing& processing) noexcept
         : is_counter_(processing.derive == Derive::counter_rate), scale_(processing.scale) {}
 
+    /// Continues from the last reading of another one, whose values have the same scale.
+    void continue_from(const RateOfChange& before) noexcept {
+        has_before_ = before.has_before_;
+        raw_before_ = before.raw_before_;
+        before_ = before.before_;
+    }
+    [[nodiscard]] bool is_counter() const noexcept { return is_counter_; }
+
     /// `raw` is the value before it was scaled, which is what runs over.
     [[nodiscard]] Reading take(Reading reading, double raw) noexcept;
 

@@ -20,6 +20,9 @@ class SendGate {
   public:
     explicit SendGate(const ChannelProcessing& processing) noexcept;
 
+    /// Continues from what another gate has sent, by its own rules.
+    void continue_from(const SendGate& before) noexcept;
+
     [[nodiscard]] bool is_open() const noexcept { return !has_deadband_ && interval_ns_ == 0; }
 
     /// Why it is not sent; nullopt: it is. Of a text or a logical value the deadband knows nothing.

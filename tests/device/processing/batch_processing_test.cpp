@@ -27,7 +27,7 @@ struct ProcessedBatch {
     explicit ProcessedBatch(const ChannelProcessing& how, const std::string& name = "temp") {
         ProcessingPlan plan;
         plan.channels[name] = how;
-        batch.process_with(plan, [this](const FilteredSamples& told) {
+        const auto on_filtered = [this](const FilteredSamples& told) {
             std::uint64_t of_channels = 0;
             for (const FilteredCount& each : told.channels) {
                 filtered_of[table.at(each.channel).channel] += each.count;
@@ -38,7 +38,8 @@ struct ProcessedBatch {
             for (std::size_t reason = 0; reason < filter_reasons; ++reason) {
                 filtered[reason] += told.by_reason[reason];
             }
-        });
+        };
+        batch.process_with(plan, {on_filtered});
         channel = batch.add_channel(name, "Cel");
     }
 
@@ -305,7 +306,8 @@ TEST_CASE("a name that driver and processing both want is refused, whoever comes
         plan.channels["temp"] = how;
         SampleBatch batch(f.clock, f.table, DeviceId{4}, "other",
                           [](std::span<const TelemetrySample> samples) { CHECK(samples.size() == 2); });
-        batch.process_with(plan, [](const FilteredSamples&) {});
+        batch.process_with(plan, {[](const FilteredSamples&) {
+                           }});
         const auto own = batch.add_channel("temp.alarm", "");
         const auto channel = batch.add_channel("temp", "");
         CHECK(batch.clash() == "temp.alarm");
@@ -355,7 +357,9 @@ TEST_CASE("processing allocates nothing once its channels are known", "[processi
     ProcessingPlan plan;
     plan.channels["temp"] = with_all_stages();
     plan.channels["level"] = test::with_deadband(5.0);
-    batch.process_with(plan, [&](const FilteredSamples& told) { filtered += total_of(told.by_reason); });
+    batch.process_with(plan, {[&](const FilteredSamples& told) {
+                           filtered += total_of(told.by_reason);
+                       }});
     const auto temp = batch.add_channel("temp", "");
     const auto level = batch.add_channel("level", "");
     const std::uint64_t before = test::allocations();
@@ -369,4 +373,50 @@ TEST_CASE("processing allocates nothing once its channels are known", "[processi
     CHECK(test::allocations() == before);
     CHECK(sent > 1'000);
     CHECK(filtered > 800);
+}
+
+TEST_CASE("a batch continues the alarms of the one before it, also of channels that are declared later",
+          "[processing]") {
+    ChannelProcessing how;
+    how.alarm_high = 80.0;
+    how.alarm_delay = 100ms;
+    how.alarm_clear_delay = 100ms;
+    const test::ManualClock clock;
+    ChannelTable table;
+    ProcessingPlan plan;
+    plan.channels["early"] = how;
+    plan.channels["late"] = how;
+    std::vector<std::string> states;
+    const AlarmObserver observer = [&](const AlarmNews& news) {
+        CHECK(news.device == "boiler");
+        states.push_back(std::string(news.channel) + ' ' + std::string(to_string(news.state)));
+    };
+    const auto make = [&] {
+        auto batch =
+            std::make_unique<SampleBatch>(clock, table, DeviceId{0}, "boiler", [](std::span<const TelemetrySample>) {});
+        batch->process_with(plan, {[](const FilteredSamples&) {}, observer});
+        return batch;
+    };
+    const auto add = [](SampleBatch& batch, std::int64_t ms, std::string_view name) {
+        batch.begin(utc_of_zero_ns + ms * test::millisecond_ns, ms * test::millisecond_ns);
+        batch.add(batch.add_channel(name, ""), 95.0);
+        batch.flush();
+    };
+    auto batch = make();
+    batch->go_on_from({});
+    for (const std::int64_t ms : {0, 100}) {
+        add(*batch, ms, "early");
+        add(*batch, ms, "late");
+    }
+    CHECK(states == std::vector<std::string>{"early unknown", "late unknown", "early high", "late high"});
+    states.clear();
+    for (int round = 0; round < 2; ++round) {  // in the first one "late" is not declared
+        auto next = make();
+        (void)next->add_channel("early", "");
+        next->go_on_from(batch->retire(), batch.get());
+        batch = std::move(next);
+        add(*batch, 110 + round * 10, "early");
+    }
+    add(*batch, 140, "late");
+    CHECK(states.empty());
 }

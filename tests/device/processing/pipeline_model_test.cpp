@@ -94,6 +94,9 @@ void check_others(const ChannelPipeline& pipeline, const Outcome& outcome, const
     if (outcome.alarm_tells) {
         REQUIRE((pipeline.alarm().quality() != Quality::bad) == expected.state.has_value());
         CHECK(pipeline.alarm().state() == expected.state.value_or(pipeline.alarm().state()));
+        if (expected.state && expected.state_is_doubtful) {
+            CHECK(pipeline.alarm().quality() == Quality::uncertain);
+        }
     }
 }
 

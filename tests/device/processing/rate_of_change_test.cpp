@@ -103,3 +103,16 @@ TEST_CASE("a deadband before a rate does not hold back what follows the absent f
     CHECK(is_held_back(bench.take(2'000, 105.0), FilterReason::deadband));
     CHECK(bench.take(3'000, 120.0).reading.value == Approx(10.0));
 }
+
+TEST_CASE("a rate continues from the last value before a change of settings", "[processing]") {
+    ChannelProcessing how;
+    how.derive = Derive::rate;
+    PipelineBench before(how);
+    before.take(0, 10.0);
+    how.alarm_high = 5.0;
+    PipelineBench bench(how);
+    bench.pipeline().continue_from(before.pipeline());
+    const auto outcome = bench.take(1'000, 12.0);
+    CHECK(outcome.reading.quality == Quality::good);
+    CHECK(outcome.reading.value == Approx(2.0));
+}

@@ -157,3 +157,13 @@ TEST_CASE("texts and logical values pass a deadband and obey a rate limit", "[pr
     CHECK(is_held_back(logical.logical(50, false), FilterReason::rate_limit));
     CHECK(is_sent(logical.logical(100, true)));
 }
+
+TEST_CASE("deadband and rate limit continue from what was sent before a change of settings", "[processing]") {
+    PipelineBench before(with_deadband(5.0));
+    CHECK(is_sent(before.take(0, 10.0)));
+    auto how = with_deadband(2.0);
+    PipelineBench bench(how);
+    bench.pipeline().continue_from(before.pipeline());
+    CHECK(is_held_back(bench.take(10, 11.0), FilterReason::deadband));
+    CHECK(is_sent(bench.take(20, 13.0)));
+}

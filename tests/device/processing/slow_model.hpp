@@ -20,7 +20,8 @@ class SlowModel {
         processing::Reading sent;
         std::vector<double> window;  // of the values that the window that has closed had
         bool window_closed = false;
-        std::optional<processing::AlarmState> state;  // that the alarm tells; none: unknown
+        std::optional<AlarmState> state;  // that the alarm reports; none: the reading had no value
+        bool state_is_doubtful = false;   // it is unknown, or normal with values beyond a limit
         bool alarm_tells = false;
     };
 
@@ -74,12 +75,13 @@ class SlowModel {
         Quality as;
     };
     struct Zone {
-        processing::AlarmState zone;
+        AlarmState zone;
         std::int64_t since_ns;
     };
     struct Told {
-        processing::AlarmState state;
-        std::optional<Quality> quality;  // none: unknown
+        AlarmState state;
+        std::optional<Quality> quality;  // none: the reading had no value
+        bool crossing;
         std::int64_t time_ns;
     };
 
@@ -169,10 +171,10 @@ class SlowModel {
 
     /// Whether the reading begins or breaks a crossing.
     bool watch(const processing::Reading& seen, Result& result) {
-        const processing::AlarmState zone_before = zones_.empty() ? state_ : zones_.back().zone;
+        const AlarmState zone_before = zones_.empty() ? state_ : zones_.back().zone;
         if (seen.counts()) {
             quality_ = seen.quality;
-            const processing::AlarmState zone = zone_of(seen.value);
+            const AlarmState zone = zone_of(seen.value);
             if (zone != zone_before || zones_.empty()) {
                 zones_.push_back({zone, seen.time_ns});
             }
@@ -181,24 +183,32 @@ class SlowModel {
             quality_ = std::nullopt;
             zones_.clear();
         }
-        const processing::AlarmState zone_after = zones_.empty() ? state_ : zones_.back().zone;
+        const AlarmState zone_after = zones_.empty() ? state_ : zones_.back().zone;
         const std::int64_t silence = how_.silence_max.count();
         const bool is_silent =
             silence > 0 && !told_.empty() && seen.time_ns - told_.back().time_ns >= silence - silence / 16;
-        if (told_.empty() || told_.back().state != state_ || told_.back().quality != quality_ || is_silent) {
+        if (told_.empty() || told_.back().state != state_ || told_.back().quality != quality_ || is_silent ||
+            (told_.back().crossing && !crosses())) {
             tell(seen.time_ns, result);
         }
         return zone_before != zone_after;
     }
 
-    [[nodiscard]] processing::AlarmState zone_of(double value) const {
-        using processing::AlarmState;
-        const double back_high = state_ == AlarmState::high ? how_.alarm_hysteresis : 0.0;
-        const double back_low = state_ == AlarmState::low ? how_.alarm_hysteresis : 0.0;
-        if (how_.alarm_high && value > *how_.alarm_high - back_high) {
+    [[nodiscard]] AlarmState zone_of(double value) const {
+        if (how_.alarm_high && value > *how_.alarm_high) {
             return AlarmState::high;
         }
-        return how_.alarm_low && value < *how_.alarm_low + back_low ? AlarmState::low : AlarmState::normal;
+        if (how_.alarm_low && value < *how_.alarm_low) {
+            return AlarmState::low;
+        }
+        const bool near_high = how_.alarm_high && value > *how_.alarm_high - how_.alarm_hysteresis;
+        const bool near_low = how_.alarm_low && value < *how_.alarm_low + how_.alarm_hysteresis;
+        switch (state_) {
+            case AlarmState::high: return near_high ? AlarmState::high : AlarmState::normal;
+            case AlarmState::low: return near_low ? AlarmState::low : AlarmState::normal;
+            case AlarmState::unknown: return near_high || near_low ? AlarmState::unknown : AlarmState::normal;
+            default: return AlarmState::normal;
+        }
     }
 
     /// Whether the state has changed.
@@ -206,8 +216,7 @@ class SlowModel {
         if (zones_.empty() || zones_.back().zone == state_) {
             return false;
         }
-        const Duration delay =
-            zones_.back().zone == processing::AlarmState::normal ? how_.alarm_clear_delay : how_.alarm_delay;
+        const Duration delay = zones_.back().zone == AlarmState::normal ? how_.alarm_clear_delay : how_.alarm_delay;
         if (time_ns < zones_.back().since_ns + delay.count()) {
             return false;
         }
@@ -218,8 +227,10 @@ class SlowModel {
     void tell(std::int64_t time_ns, Result& result) {
         result.alarm_tells = true;
         result.state = quality_ ? std::optional(state_) : std::nullopt;
-        told_.push_back({state_, quality_, time_ns});
+        result.state_is_doubtful = state_ == AlarmState::unknown || (state_ == AlarmState::normal && crosses());
+        told_.push_back({state_, quality_, crosses(), time_ns});
     }
+    [[nodiscard]] bool crosses() const { return !zones_.empty() && zones_.back().zone != state_; }
 
     const ChannelProcessing how_;
     std::vector<Sent> sent_;                                       // past deadband and rate limit
@@ -227,7 +238,7 @@ class SlowModel {
     std::vector<processing::Reading> window_;
     std::vector<Zone> zones_;
     std::vector<Told> told_;
-    processing::AlarmState state_ = processing::AlarmState::normal;
+    AlarmState state_ = AlarmState::unknown;
     std::optional<Quality> quality_;
 };
 

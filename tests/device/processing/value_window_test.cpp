@@ -140,3 +140,72 @@ TEST_CASE("texts and logical values have no windows", "[processing]") {
     CHECK(is_sent(bench.logical(2, true)));
     CHECK_FALSE(bench.advance(1'000).window_closed);
 }
+
+TEST_CASE("the first window is uncertain unless it has a reading at its beginning", "[processing]") {
+    PipelineBench bench(with_window());
+    bench.take(130, 1.0);
+    CHECK(bench.take(200, 2.0).window_closed);
+    CHECK(bench.window().is_partial);
+    CHECK(bench.window().quality == Quality::uncertain);
+    CHECK(bench.take(310, 3.0).window_closed);
+    CHECK(bench.window().quality == Quality::good);
+
+    PipelineBench whole(with_window());
+    whole.take(100, 1.0);
+    CHECK(whole.take(200, 2.0).window_closed);
+    CHECK(whole.window().quality == Quality::good);
+}
+
+TEST_CASE("windows on the wall clock end at whole multiples of their length there", "[processing]") {
+    auto how = with_window();
+    how.window_align = WindowAlign::wall;
+    PipelineBench bench(how);
+    const auto take_at = [&](std::int64_t ms, std::int64_t ahead_ns) {
+        bench.pipeline().note_wall_clock(ahead_ns);
+        return bench.take(ms, 1.0).window_closed;
+    };
+    CHECK_FALSE(take_at(5, PipelineBench::ns(1'030)));
+    CHECK_FALSE(take_at(69, PipelineBench::ns(1'030)));
+    CHECK(take_at(70, PipelineBench::ns(1'030)));
+    CHECK(bench.window().end_ns + bench.window().utc_less_mono_ns == PipelineBench::ns(1'100));
+    SECTION("and are no shorter when the clock has drifted a little") {
+        CHECK(take_at(171, PipelineBench::ns(1'030) - 2'000));
+        CHECK_FALSE(bench.window().is_partial);
+        CHECK(take_at(271, PipelineBench::ns(1'030) - 2'000));
+        CHECK_FALSE(bench.window().is_partial);
+        CHECK(bench.window().end_ns + bench.window().utc_less_mono_ns == PipelineBench::ns(1'300));
+    }
+    SECTION("and follow its steps with one shorter window") {
+        CHECK(take_at(171, PipelineBench::ns(1'080)));
+        CHECK_FALSE(bench.window().is_partial);
+        CHECK(take_at(230, PipelineBench::ns(1'080)));
+        CHECK(bench.window().is_partial);
+        CHECK(bench.window().quality == Quality::uncertain);
+        CHECK(bench.window().end_ns + bench.window().utc_less_mono_ns == PipelineBench::ns(1'300));
+        CHECK(take_at(320, PipelineBench::ns(1'080)));
+        CHECK_FALSE(bench.window().is_partial);
+    }
+}
+
+TEST_CASE("a window goes on through a change of settings that does not concern it", "[processing]") {
+    PipelineBench before(with_window());
+    before.take(100, 1.0);
+    SECTION("with the same length") {
+        PipelineBench bench(with_window());
+        bench.pipeline().continue_from(before.pipeline());
+        bench.take(150, 3.0);
+        CHECK(bench.take(200, 9.0).window_closed);
+        CHECK(bench.window().values == 2);
+        CHECK(bench.window().quality == Quality::good);
+    }
+    SECTION("not with another one, or of values on another scale") {
+        auto how = with_window(GENERATE(100ms, 50ms));
+        how.scale = how.window == 100ms ? 2.0 : 1.0;
+        PipelineBench bench(how);
+        bench.pipeline().continue_from(before.pipeline());
+        bench.take(151, 3.0);
+        CHECK(bench.take(200, 9.0).window_closed);
+        CHECK(bench.window().values == 1);
+        CHECK(bench.window().quality == Quality::uncertain);
+    }
+}
