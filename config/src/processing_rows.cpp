@@ -12,6 +12,7 @@ using P = ProcessingSettings;
 
 constexpr std::array<std::string_view, 2> out_of_range{"uncertain", "drop"};
 constexpr std::array<std::string_view, 3> derive{"none", "rate", "counter_rate"};
+constexpr std::array<std::string_view, 3> window_align{"auto", "wall", "monotonic"};
 constexpr std::array<std::string_view, 5> aggregates{"min", "max", "mean", "last", "count"};
 
 // Wide enough for raw values of 64 bits, and far from where sums of them are no numbers any more.
@@ -57,6 +58,10 @@ constexpr std::array rows{
     SettingRow{.section = "channel", .key = "window_ms", .rule = pause_ms, .unit = "ms", .applies = Applies::live,
                .meaning = "Length of the windows whose aggregates go out in place of the values; 0 means none.",
                .slot = slot<&C::processing, &P::window_ms>},
+    SettingRow{.section = "channel", .key = "window_align", .rule = ChoiceRule{window_align}, .applies = Applies::live,
+               .meaning = "The clock on which windows begin at whole multiples of their length; auto is wall for windows "
+                          "of whole seconds, else monotonic.",
+               .slot = slot<&C::processing, &P::window_align>},
     SettingRow{.section = "channel", .key = "aggregates", .rule = ListRule{aggregates}, .applies = Applies::live,
                .meaning = "What is told of each window, each a channel NAME.min and so on.",
                .slot = slot<&C::processing, &P::aggregates>},

@@ -58,9 +58,13 @@ void EventLog::add(Event event) noexcept {
             on_news_();
         }
     } catch (const std::bad_alloc&) {
-        const std::lock_guard lock(mutex_);
-        ++counts_.lost;
+        count_lost();
     }
+}
+
+void EventLog::count_lost() noexcept {
+    const std::lock_guard lock(mutex_);
+    ++counts_.lost;
 }
 
 void EventLog::take(Event event) {

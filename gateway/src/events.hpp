@@ -30,6 +30,9 @@ enum class EventKind : std::uint8_t {
     device_started,
     device_stopped,
     device_reset,
+    device_added,
+    device_changed,
+    device_removed,
     breaker_opened,
     breaker_closed,
     alarm_raised,
@@ -37,27 +40,37 @@ enum class EventKind : std::uint8_t {
     alarm_acknowledged,
 };
 
+/// How an event is written to the log.
+enum class EventLogging : std::uint8_t {
+    none,  // the gateway writes a line of its own, with more in it
+    info,
+    warning,
+};
+
 /// What is known of a kind of event: the row of the enumerator.
 struct EventKindRow {
     EventKind kind;
-    std::string_view name;    // in the log, in REST and in the file
-    bool is_trouble = false;  // a warning in the log
-    bool is_limited = true;   // false: never held back, because a person or the gateway's own life causes it
+    std::string_view name;  // in the log, in REST and in the file
+    EventLogging logging = EventLogging::info;
+    bool is_limited = true;  // false: never held back, because a person or the gateway's own life causes it
 };
 
 // clang-format off
 inline constexpr std::array event_kinds{
-    EventKindRow{.kind = EventKind::gateway_started,    .name = "gateway started",    .is_limited = false},
-    EventKindRow{.kind = EventKind::gateway_stopped,    .name = "gateway stopped",    .is_limited = false},
-    EventKindRow{.kind = EventKind::device_failed,      .name = "device failed",      .is_trouble = true},
+    EventKindRow{.kind = EventKind::gateway_started,    .name = "gateway started",    .logging = EventLogging::none, .is_limited = false},
+    EventKindRow{.kind = EventKind::gateway_stopped,    .name = "gateway stopped",    .logging = EventLogging::none, .is_limited = false},
+    EventKindRow{.kind = EventKind::device_failed,      .name = "device failed",      .logging = EventLogging::warning},
     EventKindRow{.kind = EventKind::device_recovered,   .name = "device recovered"},
-    EventKindRow{.kind = EventKind::device_safe,        .name = "device safe",        .is_trouble = true},
-    EventKindRow{.kind = EventKind::device_started,     .name = "device started"},
-    EventKindRow{.kind = EventKind::device_stopped,     .name = "device stopped"},
-    EventKindRow{.kind = EventKind::device_reset,       .name = "device reset"},
-    EventKindRow{.kind = EventKind::breaker_opened,     .name = "breaker opened",     .is_trouble = true},
+    EventKindRow{.kind = EventKind::device_safe,        .name = "device safe",        .logging = EventLogging::warning},
+    EventKindRow{.kind = EventKind::device_started,     .name = "device started",     .logging = EventLogging::none},
+    EventKindRow{.kind = EventKind::device_stopped,     .name = "device stopped",     .logging = EventLogging::none},
+    EventKindRow{.kind = EventKind::device_reset,       .name = "device reset",       .logging = EventLogging::none},
+    EventKindRow{.kind = EventKind::device_added,       .name = "device added"},
+    EventKindRow{.kind = EventKind::device_changed,     .name = "device changed"},
+    EventKindRow{.kind = EventKind::device_removed,     .name = "device removed"},
+    EventKindRow{.kind = EventKind::breaker_opened,     .name = "breaker opened",     .logging = EventLogging::warning},
     EventKindRow{.kind = EventKind::breaker_closed,     .name = "breaker closed"},
-    EventKindRow{.kind = EventKind::alarm_raised,       .name = "alarm raised",       .is_trouble = true},
+    EventKindRow{.kind = EventKind::alarm_raised,       .name = "alarm raised",       .logging = EventLogging::warning},
     EventKindRow{.kind = EventKind::alarm_cleared,      .name = "alarm cleared"},
     EventKindRow{.kind = EventKind::alarm_acknowledged, .name = "alarm acknowledged", .is_limited = false},
 };
@@ -120,6 +133,8 @@ class EventLog {
     EventLog& operator=(const EventLog&) = delete;
 
     void add(Event event) noexcept;
+    /// There was no memory to make an event.
+    void count_lost() noexcept;
     /// Adds the events that were held back last, of each source that may have events again.
     void settle() noexcept;
     [[nodiscard]] bool is_settled() const;

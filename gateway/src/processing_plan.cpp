@@ -40,6 +40,12 @@ std::vector<Aggregate> to_aggregates(const std::vector<std::string>& names) {
     return aggregates;
 }
 
+WindowAlign to_window_align(const ProcessingSettings& from) {
+    constexpr std::int64_t second_ms = 1'000;
+    const bool is_wall = from.window_align == "auto" ? from.window_ms % second_ms == 0 : from.window_align == "wall";
+    return is_wall ? WindowAlign::wall : WindowAlign::monotonic;
+}
+
 ChannelProcessing to_processing(const ChannelSettings& channel) {
     const ProcessingSettings& from = channel.processing;
     ChannelProcessing how;
@@ -57,6 +63,7 @@ ChannelProcessing to_processing(const ChannelSettings& channel) {
                  : from.derive == "counter_rate" ? Derive::counter_rate
                                                  : Derive::none;
     how.window = milliseconds(from.window_ms);
+    how.window_align = to_window_align(from);
     how.aggregates = to_aggregates(from.aggregates);
     how.window_raw = from.window_raw;
     how.alarm_high = from.alarm_high;

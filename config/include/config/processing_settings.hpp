@@ -20,6 +20,7 @@ struct ProcessingSettings {
     std::int64_t send_interval_min_ms = 0;  // 0: none
     std::string derive = "none";
     std::int64_t window_ms = 0;  // 0: none
+    std::string window_align = "auto";
     std::vector<std::string> aggregates{"min", "max", "mean", "last"};
     bool window_raw = false;
     std::optional<double> alarm_high;
