@@ -38,8 +38,17 @@ constexpr std::array rows{
     SettingRow{.section = "gateway", .key = "history_bytes", .rule = WholeRule{.min = 65'536, .max = 1'073'741'824},
                .unit = "bytes",
                .meaning = "Memory for the last samples, 64 bytes each, which replays, REST and event streams give out; "
-                          "1 MiB is 16,384 samples, so 3 seconds at 5,000 samples/s. It is taken as samples come.",
+                          "1 MiB is 12,288 samples, so 2 seconds at 5,000 samples/s, and 3,640 of quiet channels "
+                          "(history_per_channel). It is taken as samples come.",
                .slot = slot<&S::history_bytes>},
+    SettingRow{.section = "gateway", .key = "history_per_channel", .rule = WholeRule{.min = 0, .max = 10'000},
+               .unit = "samples",
+               .meaning = "Samples that the history keeps of each channel at least, however many come from others. A "
+                          "quarter of history_bytes is for them, 72 bytes each, and is needed only for channels that "
+                          "have fewer among the last samples of all. If that does not suffice, each channel keeps half "
+                          "as many, and so on; see telegate_history_per_channel. 0 means none, and all of "
+                          "history_bytes is for the last samples of all channels together.",
+               .slot = slot<&S::history_per_channel>},
     SettingRow{.section = "gateway", .key = "history_age", .rule = WholeRule{.min = 0, .max = 31'536'000'000},
                .unit = "ms",
                .meaning = "Older samples are given out no more, though there is memory for them; 0 means no limit.",

@@ -48,10 +48,10 @@ HoleReplay::HoleReplay(ReplayParts parts, std::string out, const Wanted& wanted,
 }
 
 void HoleReplay::begin(std::uint64_t position) {
-    const std::uint64_t oldest = parts_.history.oldest();
-    is_from_oldest_ = position <= oldest;
-    is_from_first_ = is_from_oldest_ && oldest == 0;
-    next_ = std::max(position, oldest);
+    const std::uint64_t first = parts_.history.first();
+    is_from_oldest_ = position <= first;
+    is_from_first_ = is_from_oldest_ && first == 0;
+    next_ = std::max(position, first);
     tracks_ = wanted_;
     tracks_open_ = tracks_.size();
 }
@@ -70,12 +70,11 @@ HoleReplay::Track* HoleReplay::track_of(ChannelId channel) noexcept {
     return place == 0 || tracks_[place - 1].is_done() ? nullptr : &tracks_[place - 1];
 }
 
-/// The writer has overtaken us: what came in between is not known, and nothing before it is held.
+/// Positions in between are not held: which samples were there is not known.
 void HoleReplay::note_missed() noexcept {
     for (Track& track : tracks_) {
         track.seen = 0;
     }
-    is_from_oldest_ = true;
     is_from_first_ = false;
 }
 

@@ -37,7 +37,7 @@ class HoleReplay final : public Replay {
         ChannelId channel;
         std::vector<Hole> holes;
         std::size_t open = 0;    // the first that is not done
-        std::uint64_t seen = 0;  // the last seq since the pass began or was overtaken; 0: none
+        std::uint64_t seen = 0;  // the last seq since the pass began or missed a position; 0: none
 
         [[nodiscard]] bool is_done() const noexcept { return open == holes.size(); }
     };

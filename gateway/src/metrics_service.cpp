@@ -73,6 +73,13 @@ void add_history(Source source, Text text, const Value& value) {
     }
 }
 
+template <class Value>
+void add_kept(Source source, Text text, const Value& value) {
+    if (source.handlers.history != nullptr && source.handlers.history->kept() != nullptr) {
+        text.add({}, std::uint64_t{value(*source.handlers.history->kept())});
+    }
+}
+
 bool is_good(const ConfigStatus& config) {
     return !config.last_reload || !is_refusal(config.last_reload->outcome);
 }
@@ -125,6 +132,16 @@ constexpr std::array service_rows{
               [](Source s, Text t) { add_history(s, t, [](const History& h) { return h.position() - h.oldest(); }); }},
     MetricRow{{"telegate_history_capacity", MetricType::gauge, "", "Samples that it holds at most."}, "",
               [](Source s, Text t) { add_history(s, t, [](const History& h) { return h.capacity(); }); }},
+    MetricRow{{"telegate_history_kept", MetricType::gauge, "",
+               "Samples of quiet channels that it holds besides, though others came after them."}, "",
+              [](Source s, Text t) { add_kept(s, t, [](const KeptSamples& k) { return k.held(); }); }},
+    MetricRow{{"telegate_history_kept_capacity", MetricType::gauge, "", "How many of them it holds at most."}, "",
+              [](Source s, Text t) { add_kept(s, t, [](const KeptSamples& k) { return k.capacity(); }); }},
+    MetricRow{{"telegate_history_per_channel", MetricType::gauge, "",
+               "Samples that each channel keeps at least at present; less than history_per_channel when there are too many quiet channels for history_bytes."}, "",
+              [](Source s, Text t) { add_kept(s, t, [](const KeptSamples& k) { return k.share(); }); }},
+    MetricRow{{"telegate_history_per_channel_wanted", MetricType::gauge, "", "What history_per_channel asks for."}, "",
+              [](Source s, Text t) { add_kept(s, t, [](const KeptSamples& k) { return k.per_channel(); }); }},
     MetricRow{{"telegate_channels_refused", MetricType::counter, "", "Channels that could not be had because there were too many."},
               "", [](Source s, Text t) { t.add({}, s.snapshot.channels_refused); }},
     MetricRow{{"telegate_channel_value", MetricType::gauge, "", "The last value of a channel, if that is a number, or 0 or 1."},

@@ -168,7 +168,7 @@ Found search(const History& history, const Wanted& wanted) {
     Found found;
     std::array<TelemetrySample, copied_at_once> copied;
     const std::uint64_t end = history.position();
-    std::uint64_t position = history.oldest();
+    std::uint64_t position = history.first();
     while (position < end) {
         const History::Read read = history.read(position, copied);
         for (const TelemetrySample& sample : std::span(copied).first(read.count)) {

@@ -51,14 +51,24 @@ void SampleStream::add_restart(std::string& out) {
     told_ = next_;
 }
 
-/// The samples before `next_` that are gone.
-void SampleStream::add_overwritten(std::string& out, std::uint64_t missed) {
-    add_id(out);
-    out += "event: gap\ndata: {\"reason\":\"overwritten\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
-           ",\"missed\":" + std::to_string(missed) + ",\"first_position\":" + std::to_string(next_ - missed) +
-           ",\"last_position\":" + std::to_string(next_ - 1) + "}\n\n";
+/// The samples before `next_` that are gone. Between those of quiet channels there are many such gaps.
+void SampleStream::note_missed(std::uint64_t missed) noexcept {
+    gap_.first = gap_.missed == 0 ? next_ - missed : gap_.first;
+    gap_.last = next_ - 1;
+    gap_.missed += missed;
     missed_ += missed;
-    told_ = next_;
+}
+
+void SampleStream::add_gap(std::string& out) {
+    if (gap_.missed == 0) {
+        return;
+    }
+    out += id_of(gap_.last) +
+           "event: gap\ndata: {\"reason\":\"overwritten\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
+           ",\"missed\":" + std::to_string(gap_.missed) + ",\"first_position\":" + std::to_string(gap_.first) +
+           ",\"last_position\":" + std::to_string(gap_.last) + "}\n\n";
+    told_ = gap_.last + 1;
+    gap_ = {};
 }
 
 void SampleStream::add_end(std::string& out) const {
@@ -74,6 +84,7 @@ std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::
             break;
         }
         if (matches(sample.channel)) {
+            add_gap(out);
             out += id_of(next_ + looked_at) + "event: sample\ndata: ";
             text_.append(out, sample);
             out += "\n\n";
@@ -104,9 +115,10 @@ StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
         const History::Read read = history_.read(next_, read_);
         if (read.missed > 0) {
             next_ += read.missed;
-            add_overwritten(out, read.missed);
+            note_missed(read.missed);
         }
         if (read.count == 0 && read.missed == 0) {
+            add_gap(out);
             return StreamState::waiting;
         }
         const std::size_t added = add_samples(out, read.count, out_max);
@@ -114,7 +126,7 @@ StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
         looked_at += added;
         // A client that hears nothing for long could not resume: what it had last would be gone by then. An event
         // without data only moves its id.
-        if (next_ - told_ >= history_.capacity() / 4) {
+        if (gap_.missed == 0 && next_ - told_ >= history_.capacity() / 4) {
             out += id_of(next_ - 1) + '\n';
             told_ = next_;
         }

@@ -46,11 +46,18 @@ class SampleStream {
     struct Restart {
         std::optional<std::uint64_t> missed;
     };
+    /// Positions that are not held, among others that no prefix matches.
+    struct Gap {
+        std::uint64_t missed = 0;
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+    };
 
     [[nodiscard]] bool matches(ChannelId channel);
     [[nodiscard]] std::string id_of(std::uint64_t position) const;
     void add_restart(std::string& out);
-    void add_overwritten(std::string& out, std::uint64_t missed);
+    void note_missed(std::uint64_t missed) noexcept;
+    void add_gap(std::string& out);
     void add_id(std::string& out) const;
     void add_end(std::string& out) const;
     [[nodiscard]] StreamState pull_some(std::string& out, std::size_t out_max);
@@ -65,6 +72,7 @@ class SampleStream {
     std::uint64_t sent_ = 0;          // samples
     std::uint64_t missed_ = 0;        // of all channels
     std::optional<Restart> restart_;  // to be told
+    Gap gap_;                         // to be told before the next sample
     std::vector<Match> matches_;      // by channel
     std::array<TelemetrySample, 256> read_{};
 };

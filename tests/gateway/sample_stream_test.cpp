@@ -71,6 +71,7 @@ struct Streaming : RestCaller {
 
     ChannelId a = gateway.channels.add(DeviceId{0}, "host", "a", "%").value();
     ChannelId b = gateway.channels.add(DeviceId{0}, "host", "b", "%").value();
+    ChannelId c = gateway.channels.add(DeviceId{0}, "host", "c", "%").value();
     std::uint64_t seq = 0;
     std::size_t longest = 0;
     std::optional<std::uint64_t> published_after;  // any position of any past epoch
@@ -128,6 +129,41 @@ TEST_CASE("what is no longer held is a gap that says how much and where", "[gate
                                         R"("first_position":100,"last_position":975})"));
     CHECK(events[0].id == std::string(epoch_text) + "-975");
     CHECK(events[1].data["seq"] == 977);
+}
+
+TEST_CASE("a stream that resumes gets what is kept of a quiet channel, with one gap before each of its samples",
+          "[gateway][stream]") {
+    Streaming s;
+    History kept(65'536, Duration(0), nullptr, 16);  // 768 of all channels together
+    SampleText text(s.gateway.channels, 1);
+    const auto write = [&](ChannelId channel, std::uint64_t seq) {
+        const TelemetrySample sample = numbered(channel, seq);
+        kept.write({&sample, 1});
+    };
+    for (std::uint64_t seq = 1; seq <= 20'000; ++seq) {
+        write(s.a, seq);
+        if (seq % 10'000 == 0) {
+            write(s.b, seq / 10'000);
+        }
+        if (seq == 15'000) {
+            write(s.c, 1);
+        }
+    }
+    SampleStream stream(kept, text, {"host/b"}, 0);
+    std::string out;
+    while (stream.pull(out, 1'000'000) == StreamState::more) {
+    }
+    const std::vector<Event> events = Streaming::parse(out);
+    REQUIRE(events.size() >= 4);
+    CHECK(events[0].data["first_position"] == 0);
+    CHECK(events[0].data["last_position"] == 9'999);
+    CHECK(events[0].data["missed"] == 10'000);
+    CHECK(events[1].data["seq"] == 1);
+    CHECK(events[2].data["missed"] == 20'003 - 768 - 10'001 - 1);  // not that of channel c
+    CHECK(events[2].data["first_position"] == 10'001);
+    CHECK(events[2].data["last_position"] == 20'003 - 768 - 1);
+    CHECK(events[3].data["seq"] == 2);
+    CHECK(events[3].id == "1-20002");
 }
 
 TEST_CASE("a stream that fell behind is told so, too", "[gateway][stream]") {
