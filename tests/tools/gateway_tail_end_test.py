@@ -257,6 +257,8 @@ class HowItEnds(TailTest):
                                 (["ipc://*"], 'ENDPOINT: "ipc://*" cannot be connected to'), ([place, "--duration", "1"], '"1"'),
                                 ([place, "--duration", "1y"], "ms, s, m, h or d"),
                                 ([place, "--color", "blue"], '--color: "blue" is not known, allowed: auto, always, never'), ([place, "--curve-secret-key-file", "x"], "--curve"),
+                                ([place, "--curve-server-key", "x", "--curve-for", "all"], '--curve-for: "all" is not known, allowed: both, publish, services'),
+                                ([place, "--curve-for", "publish"], "--curve-server-key"),
                                 ([place, "--no-recover", "--last"], "--no-recover"),
                                 ([place, "--curve-server-key", ""], '--curve-server-key: "" is not a value, allowed: a public key'),
                                 ([place, "--curve-server-key="], '--curve-server-key'),

@@ -206,6 +206,20 @@ class WhatIsShown(TailTest):
                          [["a/x", "3.5"], ["a/y", "3.5"], ["b/x", "3.5"], ["b/y", "3.5"]])
         self.assertEqual(tail.err(), "")
 
+    def test_last_of_a_topic_that_is_not_there_says_so(self):
+        gateway = self.gateway()
+        tail = self.tail("--last", begins=False)
+        self.assertEqual(self.end(tail, None), 1)
+        self.assertEqual(tail.err(), "gateway_tail: no topic has a value yet\n")
+        gateway.publish("boiler/temp")
+        for prefixes, lines, words in ((["boiler/temps"], 0, ["boiler/temps"]), (["x", "boiler/t", "y\t"], 1, ["x", "y\\x09"]),
+                                       (["boiler/"], 1, [])):
+            tail = self.tail("--last", *prefixes, begins=False)
+            self.assertEqual(self.end(tail, None), 1 if words else 0)
+            self.assertEqual(len(tail.lines()), lines)
+            self.assertEqual(tail.err(), "".join(
+                f'gateway_tail: no topic that has a value begins with "{word}"\n' for word in words))
+
     def test_last_is_aligned_from_its_first_line_on(self):
         gateway = self.gateway()
         for topic in ("a/x", "b/a.topic.that.is.much.longer"):
@@ -283,6 +297,16 @@ class WhatIsShown(TailTest):
         self.assertTrue(tail.lines()[0].startswith("topic"))
         self.assertNotIn("\x1b", tail.out())
 
+    def test_rates_have_a_row_for_each_topic_that_gave_something_and_no_other(self):
+        gateway = self.gateway()
+        gateway.publish(A, 5)  # before: known, but of the past
+        tail = self.tail("--rate")
+        gateway.publish(B, 5)
+        self.wait_for(lambda: re.search(B + r"( +[-\d.]+){3} +5 +0\n", tail.out()), "a row: " + tail.out())
+        self.assertEqual(self.end(tail), 0)
+        self.assertEqual({line.split()[0] for line in tail.lines()} - {"topic", A, B}, set(), tail.out())
+        self.assertTrue(all(line[0] != " " for line in tail.lines()), tail.out())
+
     def test_rates_are_redrawn_on_a_terminal(self):
         gateway = self.gateway()
         ours, theirs = pty.openpty()
@@ -332,6 +356,19 @@ class WithCurve(TailTest):
 
     def test_both_sockets_are_encrypted(self):
         self.check(self.begin())
+
+    def test_one_of_both_may_be_encrypted(self):
+        for which in ("publish", "services"):
+            with self.subTest(which):
+                served = self.gateway(keys=(self.secret, self.public), encrypts=(which,))
+                self.check(self.tail("--json", "--curve-server-key", self.public.decode(), "--curve-for", which))
+                served.close()
+
+    def test_a_key_for_services_that_do_not_encrypt_names_the_option(self):
+        self.gateway(keys=(self.secret, self.public), encrypts=("publish",))
+        tail = self.tail("--json", "--curve-server-key", self.public.decode(), begins=False)
+        self.wait_for(lambda: "give --curve-for publish" in tail.err(), "a word of it")
+        self.end(tail, signal.SIGTERM)
 
     def test_keys_come_from_files(self):
         ours = self.key_file("ours.secret", zmq.curve_keypair()[1], 0o600)

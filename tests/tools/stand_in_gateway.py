@@ -32,13 +32,14 @@ def cbor(value):
 
 
 class StandIn:
-    """`keys`: secret and public key of a CURVE server."""
+    """`keys`: secret and public key of a CURVE server; `encrypts`: what they are for."""
 
-    def __init__(self, publish, services, payload_format="json", keys=None):
+    def __init__(self, publish, services, payload_format="json", keys=None, encrypts=("publish", "services")):
         self.context = zmq.Context()
         self.places = {"publish": publish, "services": services}
         self.format = payload_format
         self.keys = keys
+        self.encrypts = encrypts
         self.epoch = 1795217494123
         self.former = {}       # epoch: last seq by topic; None when it ended without a clean stop
         self.last = {}         # captured, by topic
@@ -60,7 +61,7 @@ class StandIn:
     def bound(self, kind, place):
         socket = self.context.socket(kind)
         socket.linger = 0
-        if self.keys:
+        if self.keys and place in self.encrypts:
             socket.curve_server = True
             socket.curve_secretkey, socket.curve_publickey = self.keys
         end = time.monotonic() + DEADLINE_S

@@ -100,6 +100,14 @@ void Account::append_lost(std::string& out, const Topic& topic, const Epoch& epo
     }
 }
 
+bool Account::has_sample_of(std::string_view prefix) const {
+    return std::any_of(topics_.begin(), topics_.end(), [prefix](const Topic& topic) {
+        return !topic.name.empty() && topic.name.starts_with(prefix) &&
+               std::any_of(topic.epochs.begin(), topic.epochs.end(),
+                           [](const Epoch& epoch) { return !epoch.received.empty(); });
+    });
+}
+
 std::string Account::summary(std::chrono::milliseconds duration, std::size_t ranges_max) const {
     const auto topics =
         std::count_if(topics_.begin(), topics_.end(), [](const Topic& topic) { return !topic.epochs.empty(); });

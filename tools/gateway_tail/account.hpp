@@ -43,6 +43,8 @@ class Account {
 
     [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+    /// Whether there was a sample of a topic that begins with `prefix`.
+    [[nodiscard]] bool has_sample_of(std::string_view prefix) const;
     [[nodiscard]] bool is_anything_lost() const noexcept { return lost_ > 0 || !unknown_ends_.empty(); }
 
     /// For people, in lines; at most `ranges_max` ranges of what was lost.

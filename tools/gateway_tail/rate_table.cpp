@@ -82,6 +82,9 @@ std::string RateTable::page(std::chrono::nanoseconds elapsed, std::size_t rows_m
     const double seconds = std::max(1e-9, static_cast<double>(elapsed.count()) / 1e9);
     std::size_t left_out = 0;
     for (Row& row : rows_) {
+        if (row.topic.empty()) {
+            continue;  // nothing of it was given out or lost yet
+        }
         if (rows_max > 0) {
             --rows_max;
             append_row(out, row, seconds, width);

@@ -22,14 +22,14 @@ constexpr milliseconds held_up_min{1'000};
 /// Before it is said that nobody is there.
 constexpr milliseconds silent_wait{1'000};
 
-SocketOptions socket_options(const TailOptions& options) {
+SocketOptions socket_options(const std::optional<CurveClient>& curve) {
     constexpr std::size_t message_bytes_max = std::size_t{4} * 1024 * 1024;  // answers have up to 1 MiB
     constexpr milliseconds reconnect_max{500};  // both sockets are to be back before what is missing is given up
     SocketOptions socket;
     socket.message_bytes_max = message_bytes_max;
     socket.reconnect_max = reconnect_max;
-    if (options.curve) {
-        socket.security = *options.curve;
+    if (curve) {
+        socket.security = *curve;
     }
     return socket;
 }
@@ -50,15 +50,15 @@ Tail::Tail(TailOptions options)
       output_(options_),
       splice_(splice_options(options_), output_),
       reader_(splice_),
-      subscriber_(reactor_, socket_options(options_)),
+      subscriber_(reactor_, socket_options(options_.publish_curve)),
       began_(steady_clock::now()),
-      troubles_(options_.curve.has_value()) {
+      troubles_(options_.publish_curve.has_value(), options_.services_curve.has_value()) {
     subscriber_.set_monitor([this](const MonitorEvent& event) { watch(event, true); });
     for (const std::string& prefix : options_.prefixes) {
         subscriber_.subscribe(prefix);
     }
     if (options_.services) {
-        dealer_.emplace(reactor_, socket_options(options_));
+        dealer_.emplace(reactor_, socket_options(options_.services_curve));
         dealer_->set_monitor([this](const MonitorEvent& event) { watch(event, false); });
     }
 }

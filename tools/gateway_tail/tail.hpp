@@ -59,6 +59,7 @@ class Tail {
     [[nodiscard]] bool can_write() const;
     [[nodiscard]] bool can_write_report() const;
     [[nodiscard]] bool write_report() const;
+    [[nodiscard]] bool say_unmatched() const;
     [[nodiscard]] int finish_last() const;
     [[nodiscard]] int finish_stream();
     [[nodiscard]] int finish();

@@ -107,9 +107,24 @@ bool Tail::write_report() const {
     return file.good();
 }
 
+/// Whether there is a prefix without a value, as with a topic that is misspelled.
+bool Tail::say_unmatched() const {
+    bool is_any = false;
+    for (const std::string& prefix : options_.prefixes) {
+        if (output_.account().has_sample_of(prefix)) {
+            continue;
+        }
+        is_any = true;
+        std::string words = prefix.empty() ? "no topic has a value yet" : "no topic that has a value begins with \"";
+        append_printable(words, prefix);
+        say(words + (prefix.empty() ? "" : "\""));
+    }
+    return is_any;
+}
+
 int Tail::finish_last() const {
     if (is_begun_ && !splice_.counts().baseline_failed && splice_.counts().refusal.empty()) {
-        return exit_code::nothing_lost;
+        return !output_.is_done() && say_unmatched() ? exit_code::lost : exit_code::nothing_lost;
     }
     if (splice_.counts().refusal.empty() && !has_said_baseline_) {
         say("the services at " + to_string(*options_.services) + " gave no answer");

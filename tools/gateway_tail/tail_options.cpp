@@ -43,6 +43,7 @@ struct Texts {
     std::string connect_timeout;
     std::string server_key;
     std::string secret_key_file;
+    std::string curve_for = "both";
     std::string count;
     bool json = false;
     bool csv = false;
@@ -111,6 +112,10 @@ void add_where(CLI::App& app, Texts& texts) {
               "the path of a file with a secret key, as telegate_keygen makes it")
         ->type_name("FILE")
         ->needs(server_key);
+    app.add_option("--curve-for", texts.curve_for,
+                   "CURVE: what is encrypted: both, publish or services; the other connection is then plain")
+        ->type_name("WHICH")
+        ->needs(server_key);
 }
 
 CurveKey read_server_key(const std::string& text) {
@@ -154,8 +159,15 @@ void check_together(const Texts& texts, const TailOptions& options) {
     }
 }
 
+void check_curve_for(const std::string& text) {
+    if (text != "both" && text != "publish" && text != "services") {
+        throw Refusal("--curve-for: \"" + text + "\" is not known, allowed: both, publish, services");
+    }
+}
+
 void read_texts(const Texts& texts, TailOptions& options) {
     check_together(texts, options);
+    check_curve_for(texts.curve_for);
     options.publish = read_endpoint("ENDPOINT", texts.endpoint);
     options.services = read_services(texts, options.publish);
     options.prefixes = read_prefixes(std::move(options.prefixes));
@@ -242,7 +254,9 @@ ParsedTailOptions parse_tail_options(int argc, const char* const* argv) {
         return refuse(exit_code::usage, error.what(), "All options: gateway_tail --help\n");
     }
     try {
-        options.curve = read_curve(texts);
+        const std::optional<CurveClient> curve = read_curve(texts);
+        options.publish_curve = texts.curve_for == "services" ? std::nullopt : curve;
+        options.services_curve = texts.curve_for == "publish" ? std::nullopt : curve;
     } catch (const std::exception& error) {
         return refuse(exit_code::no_input, error.what());
     }

@@ -31,7 +31,7 @@ struct Meaning {
 /// As --help, gateway_tail(1) and docs/tail.md have them.
 inline constexpr std::array<Meaning, 7> meanings = {{
     {nothing_lost, "nothing was lost"},
-    {lost, "something was lost, or may be: the summary says what"},
+    {lost, "something was lost, or may be: the summary says what; or --last found no value"},
     {usage, "the command line is wrong"},
     {no_input, "a key file cannot be read"},
     {unavailable, "the gateway was never reached, its name is not known, or it has no services for --last"},
@@ -57,7 +57,8 @@ struct TailOptions {
     std::optional<std::chrono::milliseconds> duration;
     std::optional<std::chrono::milliseconds> connect_timeout;
     std::string report;
-    std::optional<CurveClient> curve;
+    std::optional<CurveClient> publish_curve;
+    std::optional<CurveClient> services_curve;
 
     /// Nothing is wanted live.
     [[nodiscard]] bool is_last_only() const noexcept { return last && !follow; }

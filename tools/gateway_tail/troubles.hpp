@@ -17,7 +17,9 @@ class Troubles {
   public:
     enum class Socket : bool { publish, services };
 
-    explicit Troubles(bool is_encrypted) noexcept : is_encrypted_(is_encrypted) {}
+    /// Whether we encrypt (CURVE) on each of the sockets.
+    Troubles(bool encrypts_publish, bool encrypts_services) noexcept
+        : encrypts_publish_(encrypts_publish), encrypts_services_(encrypts_services) {}
 
     /// What to say of a handshake that failed, `detail` being the socket's reason; nullopt when it has been said.
     [[nodiscard]] std::optional<std::string> words(Socket socket, std::string_view endpoint, std::string_view detail);
@@ -31,7 +33,10 @@ class Troubles {
   private:
     [[nodiscard]] std::string_view in_plain_words(Socket socket, std::string_view detail) const noexcept;
 
-    bool is_encrypted_;
+    [[nodiscard]] std::string_view other_mechanism(Socket socket) const noexcept;
+
+    bool encrypts_publish_;
+    bool encrypts_services_;
     std::set<std::string> said_;
 };
 

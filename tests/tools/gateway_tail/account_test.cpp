@@ -92,7 +92,7 @@ TEST_CASE("recovery is told when it is settled, and once a second at most", "[ta
 }
 
 TEST_CASE("a trouble is said once, and again when a connection was made since", "[tail][troubles]") {
-    Troubles troubles(false);
+    Troubles troubles(false, false);
     const auto said = [&] {
         return troubles.words(Troubles::Socket::publish, "tcp://h:1", "another mechanism").value_or("");
     };
@@ -104,11 +104,22 @@ TEST_CASE("a trouble is said once, and again when a connection was made since", 
 }
 
 TEST_CASE("who has a key is told to look at it", "[tail][troubles]") {
-    Troubles troubles(true);
-    CHECK(troubles.words(Troubles::Socket::services, "tcp://h:2", "peer left") ==
-          "tcp://h:2: refused: is the key right?");
-    CHECK(troubles.words(Troubles::Socket::services, "tcp://h:2", "another mechanism") ==
-          "tcp://h:2: the gateway does not encrypt (CURVE): leave --curve-server-key out");
+    Troubles troubles(true, true);
+    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer left") ==
+          "tcp://h:1: refused: is the key right?");
+    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "another mechanism") ==
+          "tcp://h:1: the gateway does not encrypt (CURVE): leave --curve-server-key out");
+}
+
+TEST_CASE("where one socket encrypts and the other does not, the option for that is named", "[tail][troubles]") {
+    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "another mechanism") ==
+          "tcp://h:2: the services do not encrypt (CURVE): give --curve-for publish");
+    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "peer left") ==
+          "tcp://h:2: refused: is the key right? If the services do not encrypt, give --curve-for publish");
+    CHECK(Troubles(true, false).words(Troubles::Socket::services, "tcp://h:2", "another mechanism") ==
+          "tcp://h:2: the services encrypt (CURVE): leave --curve-for out");
+    CHECK(Troubles(false, true).words(Troubles::Socket::publish, "tcp://h:1", "another mechanism") ==
+          "tcp://h:1: the gateway encrypts (CURVE): leave --curve-for out");
 }
 
 TEST_CASE("the table has a row for each topic, and counts those that have no room", "[tail][rates]") {
@@ -126,6 +137,16 @@ TEST_CASE("the table has a row for each topic, and counts those that have no roo
     CHECK(page.find("and 1 more topic\n") != std::string::npos);
     CHECK(table.page(std::chrono::seconds(1), 9).find("a/y                          0.0           -") !=
           std::string::npos);
+}
+
+TEST_CASE("a topic that has given nothing yet has no row", "[tail][rates]") {
+    RateTable table;
+    Sample third = sample(1);
+    third.topic_index = 2;
+    table.give(third, 0);
+    const std::string page = table.page(std::chrono::seconds(1), 1);
+    CHECK(std::count(page.begin(), page.end(), '\n') == 2);
+    CHECK(page.find("\na/x ") != std::string::npos);
 }
 
 TEST_CASE("services are beside the publish endpoint", "[tail][options]") {
