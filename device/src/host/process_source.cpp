@@ -21,6 +21,9 @@ namespace {
 /// About 300 entries of <proc>: what looking at them takes is some milliseconds.
 constexpr std::size_t piece_bytes = 8 * 1'024;
 
+/// Of each machine and each container, and of another user than a service's.
+constexpr std::uint32_t first_pid = 1;
+
 bool is_procfs(const std::string& path) noexcept {
     struct statfs status {};
     return ::statfs(path.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
@@ -74,6 +77,7 @@ void ProcessSource::open(const Tick& tick) {
         name.threads_channel = tick.batch.add_channel(stem + "threads", "1");
     }
     left_out_channel_ = tick.batch.add_channel("proc.left_out", "1");
+    state_channel_ = tick.batch.add_channel("proc.state", "");
     constexpr std::size_t pid_path_bytes = 32;
     path_.reserve(path_.size() + pid_path_bytes);
     processes_.clear();
@@ -120,6 +124,7 @@ void ProcessSource::scan(const Tick& tick) {
             return;
         }
         reads_before_pass_ = scan_ticks - 1;
+        are_hidden_ = !stat_of(first_pid, tick.buffer);
         path_.resize(root_bytes_);
         if (!pass_.open(path_.c_str())) {
             left_out_last_.reset();
@@ -223,6 +228,11 @@ void ProcessSource::count_descriptors(const Tick& tick, std::uint32_t pid, Name&
 }
 
 void ProcessSource::add_samples(const Tick& tick) const {
+    if (are_hidden_) {  // then a count is not that of all
+        tick.batch.add(state_channel_, std::string_view("hidden by hidepid (ProtectProc)"), Quality::bad);
+        return;
+    }
+    tick.batch.add(state_channel_, std::string_view("visible"));
     for (const Name& name : names_) {
         tick.batch.add(name.count_channel, name.count);
         add_sum<std::int64_t>(tick.batch, name.rss_channel, name.rss_bytes, name.count);

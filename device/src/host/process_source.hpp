@@ -21,7 +21,8 @@ namespace telegate::host {
 ///          and a pass at pids_max of them. Descriptors are counted up to descriptors_max in a tick. Processes beyond
 ///          are counted in proc.left_out. Only open() allocates.
 /// Failure: the constructor throws std::invalid_argument for a name that it cannot have. What cannot be read is not in
-///          the sum, which is uncertain then; a sum of nothing is no sample, except the count.
+///          the sum, which is uncertain then; a sum of nothing is no sample, except the count. Where the kernel hides
+///          processes of other users (hidepid), nothing has a value, and proc.state says why: PID 1 is always there.
 class ProcessSource {
   public:
     static constexpr std::size_t names_max = 32;
@@ -92,13 +93,15 @@ class ProcessSource {
     const std::size_t root_bytes_;
     std::vector<Name> names_;
     std::vector<Process> processes_;
-    DirectoryNames pass_;  // open while a pass is under way
+    bool are_hidden_ = false;  // processes, as of the last pass
+    DirectoryNames pass_;      // open while a pass is under way
     std::uint32_t reads_before_pass_ = 0;
     std::size_t pids_seen_ = 0;  // of this pass
     std::int64_t left_out_ = 0;  // of this pass
     std::optional<std::int64_t> left_out_last_;
     std::int64_t descriptors_counted_ = 0;  // of this tick
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
+    SampleBatch::Channel state_channel_ = SampleBatch::Channel::none;
 };
 
 }  // namespace telegate::host

@@ -33,6 +33,7 @@ class HostFixture {
         if (machine == Machine::made_up) {
             options_.proc_root = tree.path("proc");
             options_.sys_root = tree.path("sys");
+            proc("1/stat", "1 (init) S 0 1 1 0 -1 4 5 6 7 8 9 0 0 0 20 0 1 0 1 1000 10 1 1\n");
         }
         samples_.reserve(16'384);
     }

@@ -185,6 +185,34 @@ TEST_CASE("processes of a name beyond the limit are told", "[device][host]") {
     CHECK(host.integer("proc.left_out") == beyond);
 }
 
+TEST_CASE("where processes are hidden, a count is bad rather than 0, and the reason is told", "[device][host]") {
+    HostFixture host(named({"worker"}));
+    put(host, 10, {});
+    host.open();
+    host.read();
+    CHECK(host.text("proc.state") == "visible");
+    CHECK(host.quality("proc.state") == Quality::good);
+    const bool is_listed = GENERATE(false, true);  // hidepid=invisible, hidepid=noaccess
+    host.tree.remove("proc/1");
+    if (is_listed) {
+        host.tree.make_directory("proc/1");
+    }
+    for (std::uint32_t tick = 0; tick < ProcessSource::scan_ticks; ++tick) {
+        host.read();
+    }
+    for (const char* const channel : {"count", "rss", "cpu", "descriptors", "threads"}) {
+        CHECK(host.is_absent(std::string("proc.worker.") + channel));
+    }
+    CHECK(host.is_absent("proc.left_out"));
+    CHECK(host.text("proc.state") == "hidden by hidepid (ProtectProc)");
+    CHECK(host.quality("proc.state") == Quality::bad);
+    host.proc("1/stat", "1 (init) S 0 1 1 0 -1 4 5 6 7 8 9 0 0 0 20 0 1 0 1 1000 10 1 1\n");
+    for (std::uint32_t tick = 0; tick < ProcessSource::scan_ticks; ++tick) {
+        host.read();
+    }
+    CHECK(host.integer("proc.worker.count") == 1);
+}
+
 TEST_CASE("names that cannot be are refused in words", "[device][host]") {
     CHECK_THROWS_WITH(ProcessSource("/proc", {""}),
                       "processes: \"\": allowed: the name of a program, without its directory");
