@@ -93,7 +93,8 @@ constexpr std::array rows{
     SettingRow{.section = "log", .key = "format", .rule = ChoiceRule{log_formats},
                .meaning = "Lines for people, or one JSON object per line.", .slot = slot<&S::log_format>},
     SettingRow{.section = "log", .key = "file", .rule = log_file,
-               .meaning = "stderr, which a service manager keeps, or a file; SIGUSR1 opens it anew after a rotation.",
+               .meaning = "stderr, which a service manager keeps, or a file; SIGUSR1 (under systemd: systemctl kill "
+                          "--kill-whom=main -s USR1 telegate) opens it anew after a rotation.",
                .slot = slot<&S::log_file>},
 
     SettingRow{.section = "rest", .key = "listen", .rule = ListenRule{},

@@ -78,6 +78,19 @@ class ThePackage(unittest.TestCase):
         for name in ("CHANGELOG.md", "examples/embedded.ini", "examples/high_frequency.ini", "examples/cloud.ini"):
             self.assertTrue((folder / name).exists(), name)
 
+    def test_log_files_are_rotated_and_only_the_gateway_is_signaled(self):
+        content = SCRATCH / "logrotate"
+        subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(content)], check=True)
+        rules = (content / "etc/logrotate.d/telegate").read_text()
+        self.assertTrue(rules.split("\n")[1].startswith("/var/log/telegate/*.log {"))
+        self.assertIn("systemctl kill --kill-whom=main -s USR1 telegate.service\n", rules)
+        conffiles = subprocess.run(["dpkg-deb", "--ctrl-tarfile", str(PACKAGE)], check=True, capture_output=True).stdout
+        self.assertIn(b"/etc/logrotate.d/telegate\n", conffiles)
+        texts = [page for page in content.rglob("*") if page.is_file() and page.suffix in (".md", ".service")]
+        for page in [content / "etc/logrotate.d/telegate", *texts]:
+            for advice in re.findall(r"systemctl kill -.*", page.read_text()):
+                self.assertIn("--kill-whom=main", advice, page)
+
     def test_lintian_finds_no_error(self):
         if shutil.which("lintian") is None:
             self.skipTest("no lintian")
@@ -118,6 +131,7 @@ class InAFreshRoot(unittest.TestCase):
 
     def test_it_is_installed_enabled_and_right(self):
         for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_tail", "/usr/bin/telegate_keygen", "/lib/systemd/system/telegate.service", CONFIG,
+                     "/etc/logrotate.d/telegate",
                      "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
                      "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",
                      "/etc/systemd/system/multi-user.target.wants/telegate.service"):
