@@ -22,9 +22,9 @@ constexpr std::array rows{
                .applies = Applies::live,
                .meaning = "How a sample looks there: a JSON object, the same as CBOR, or a record of 64 bytes.",
                .slot = slot<&P::format>},
-    SettingRow{.section = "publish", .key = "curve_secret_key_file", .rule = rules::file, .applies = Applies::file,
-               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE; nothing means no "
-                          "encryption.",
+    SettingRow{.section = "publish", .key = "curve_secret_key_file", .rule = rules::credential, .applies = Applies::file,
+               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE, or credential:NAME of "
+                          "systemd; nothing means no encryption.",
                .slot = slot<&P::curve_secret_key_file>},
     SettingRow{.section = "publish", .key = "curve_clients_dir", .rule = rules::clients, .applies = Applies::file,
                .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "

@@ -14,9 +14,9 @@ constexpr std::array rows{
     SettingRow{.section = "services", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
                .required = true,
                .meaning = "Where DEALER and REQ sockets connect, in ZeroMQ notation.", .slot = slot<&V::endpoint>},
-    SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = rules::file, .applies = Applies::file,
-               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE; nothing means no "
-                          "encryption.",
+    SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = rules::credential, .applies = Applies::file,
+               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE, or credential:NAME of "
+                          "systemd; nothing means no encryption.",
                .slot = slot<&V::curve_secret_key_file>},
     SettingRow{.section = "services", .key = "curve_clients_dir", .rule = rules::clients, .applies = Applies::file,
                .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "

@@ -14,6 +14,8 @@ inline constexpr RealRule probability{.min = 0.0, .max = 1.0};
 inline constexpr RealRule level{.min = -1e9, .max = 1e9};
 inline constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
 inline constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, or nothing", .may_be_empty = true};
+inline constexpr TextRule credential{
+    .prefixes = {}, .allowed = "the path of a file, credential:NAME, or nothing", .may_be_empty = true};
 inline constexpr TextRule clients{
     .prefixes = {}, .allowed = "the path of a directory, * for any client, or nothing", .may_be_empty = true};
 inline constexpr std::array<std::string_view, 2> endpoint_schemes{"tcp://", "ipc://"};

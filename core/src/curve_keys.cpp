@@ -88,21 +88,23 @@ void write_z85(const CurveKey& key, char* out) noexcept {
     return digits;
 }
 
-void require_kept_secret(const std::filesystem::path& file, const struct stat& status) {
-    if (status.st_uid != ::geteuid()) {
+void require_kept_secret(const std::filesystem::path& file, const struct stat& status, SecretFile kind) {
+    if (kind == SecretFile::own && status.st_uid != ::geteuid()) {
         fail(file, "owned by uid " + std::to_string(status.st_uid) + "; a secret key must be owned by uid " +
                        std::to_string(::geteuid()) + ", which reads it");
     }
     const mode_t mode = status.st_mode & 07777U;
-    if (mode != 0600U && mode != 0400U) {
+    if (kind == SecretFile::credential && (mode & 07U) != 0) {
+        fail(file, "mode " + octal(mode) + "; a credential must be closed to other users");
+    }
+    if (kind != SecretFile::credential && mode != 0600U && mode != 0400U) {
         fail(file, "mode " + octal(mode) + "; a secret key must have 0600 or 0400");
     }
 }
 
-enum class KeyKind : std::uint8_t { public_key, secret_key };
-
 /// What is judged is the open file, so that nobody can put another one in its place meanwhile.
-void read_key_file(const std::filesystem::path& file, KeyKind kind, CurveKey& key) {
+/// `secret` nullopt: a public key.
+void read_key_file(const std::filesystem::path& file, std::optional<SecretFile> secret, CurveKey& key) {
     // O_NONBLOCK, since opening a pipe would wait for its writer.
     const UniqueFd descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status {};
@@ -112,8 +114,8 @@ void read_key_file(const std::filesystem::path& file, KeyKind kind, CurveKey& ke
     if (!S_ISREG(status.st_mode)) {
         fail(file, "not a regular file");
     }
-    if (kind == KeyKind::secret_key) {
-        require_kept_secret(file, status);
+    if (secret) {
+        require_kept_secret(file, status, *secret);
     }
     Secret<key_file_bytes_max + 1> content;
     const ssize_t got = ::read(descriptor.get(), content.data(), content.size());
@@ -122,7 +124,7 @@ void read_key_file(const std::filesystem::path& file, KeyKind kind, CurveKey& ke
     }
     std::string_view text(reinterpret_cast<const char*>(content.data()), static_cast<std::size_t>(got));
     if (text.starts_with(secret_mark)) {
-        if (kind == KeyKind::public_key) {
+        if (!secret) {
             fail(file, "a secret key; the public key is wanted");
         }
         text.remove_prefix(secret_mark.size());
@@ -178,7 +180,14 @@ class NewFile {
     return file;
 }
 
-using KeyList = std::vector<CurveKey>;  // in order, each once
+struct NamedKey {
+    CurveKey key;
+    std::string name;
+
+    auto operator<=>(const NamedKey&) const = default;
+};
+
+using KeyList = std::vector<NamedKey>;  // in order, each key once
 
 [[nodiscard]] std::shared_ptr<const KeyList> read_clients(const std::filesystem::path& directory) {
     auto keys = std::make_shared<KeyList>();
@@ -191,13 +200,16 @@ using KeyList = std::vector<CurveKey>;  // in order, each once
         if (keys->size() == limits::curve_clients_max) {
             fail(directory, "over " + std::to_string(limits::curve_clients_max) + " client keys");
         }
-        keys->push_back(load_curve_public_key(entry->path()));
+        keys->push_back({load_curve_public_key(entry->path()), entry->path().stem().string()});
     }
     if (error) {
         fail(directory, error.message());
     }
     std::sort(keys->begin(), keys->end());
-    keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
+    const auto has_same_key = [](const NamedKey& a, const NamedKey& b) {
+        return a.key == b.key;
+    };
+    keys->erase(std::unique(keys->begin(), keys->end(), has_same_key), keys->end());
     return keys;
 }
 
@@ -228,17 +240,17 @@ std::optional<CurveKey> parse_z85(std::string_view text) {
     return key;
 }
 
-CurveKeyPair load_curve_secret_key(const std::filesystem::path& file) {
+CurveKeyPair load_curve_secret_key(const std::filesystem::path& file, SecretFile kind) {
     start_sodium();
     CurveKeyPair pair;
-    read_key_file(file, KeyKind::secret_key, pair.secret_key);
+    read_key_file(file, kind, pair.secret_key);
     ::crypto_scalarmult_base(octets(pair.public_key.data()), octets(pair.secret_key.data()));
     return pair;
 }
 
 CurveKey load_curve_public_key(const std::filesystem::path& file) {
     CurveKey key{};
-    read_key_file(file, KeyKind::public_key, key);
+    read_key_file(file, std::nullopt, key);
     return key;
 }
 
@@ -276,16 +288,18 @@ void CurveClients::reload() {
     state_->keys.swap(keys);
 }
 
-bool CurveClients::allows(const CurveKey& key) const {
+std::optional<std::string> CurveClients::name_of(const CurveKey& key) const {
     const auto keys = state_->current();
-    return std::binary_search(keys->begin(), keys->end(), key);
+    const auto found = std::lower_bound(keys->begin(), keys->end(), key,
+                                        [](const NamedKey& each, const CurveKey& wanted) { return each.key < wanted; });
+    return found != keys->end() && found->key == key ? std::optional(found->name) : std::nullopt;
 }
 
 std::size_t CurveClients::size() const {
     return state_->current()->size();
 }
 
-bool CurveClients::has_same_keys(const CurveClients& other) const {
+bool CurveClients::is_same_as(const CurveClients& other) const {
     return *state_->current() == *other.state_->current();
 }
 

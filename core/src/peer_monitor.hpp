@@ -34,7 +34,7 @@ class PeerMonitor {
     void tell(const MonitorEvent& event) const { call(event); }
     /// dropped, by nobody: it waited for the next connection.
     void tell_dropped(std::string_view endpoint, std::uint64_t count) const;
-    /// handshake_done or disconnected.
+    /// handshake_done, handshake_failed or disconnected.
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
     /// slow, when the backlog has passed half of `backlog_bytes_max`, or of its own limit, since it was last empty.
     void look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const;

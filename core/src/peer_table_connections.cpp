@@ -311,7 +311,7 @@ void PeerTable::State::tell_ended(const Session& session, Note& note, std::strin
     if (session.was_open()) {
         monitor.tell(MonitorEventKind::disconnected, session, why, session.status());
     } else {
-        monitor.tell(MonitorEventKind::handshake_failed, session, why);
+        monitor.tell(MonitorEventKind::handshake_failed, session, why, session.status());
     }
 }
 

@@ -73,6 +73,7 @@ void Session::shake_hands() {
     const zmtp::Handshake::Status status = handshake_->feed(left);
     input_.consume(unread.size() - left.size());
     if (status == zmtp::Handshake::Status::violation) {
+        peer_ = handshake_->peer();  // for the one who is told
         return close(handshake_->fault());
     }
     sender_.add_raw(handshake_->take_output());
@@ -363,6 +364,7 @@ PeerStatus Session::status() const {
     if (peer_.curve_key) {
         status.curve_key = to_z85(*peer_.curve_key);
     }
+    status.curve_name = peer_.curve_name;
     status.zmtp_minor = peer_.minor;
     status.matched = outbox_->matched();
     status.sent = outbox_->sent();

@@ -1,5 +1,6 @@
 #include "access_tokens.hpp"
 
+#include "credential_path.hpp"
 #include "file_fault.hpp"
 #include "readable_bytes.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -87,24 +87,10 @@ AccessTokens::AccessTokens() {
     ::randombytes_buf(key_.data(), key_.size());
 }
 
-std::string AccessTokens::path_of(const std::string& given) {
-    constexpr std::string_view credential = "credential:";
-    if (!given.starts_with(credential)) {
-        return given;
-    }
-    const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
-    if (folder == nullptr) {
-        throw std::runtime_error(given +
-                                 ": there is no CREDENTIALS_DIRECTORY in the environment; systemd sets it for a "
-                                 "unit with LoadCredential");
-    }
-    return std::string(folder) + '/' + given.substr(credential.size());
-}
-
 AccessTokens AccessTokens::load(const std::string& path) {
     AccessTokens tokens;
     try {
-        const std::string file = path_of(path);
+        const std::string file = credential_path(path);
         std::string text = read_private(file);
         tokens.add_all(text, file);
         ::sodium_memzero(text.data(), text.size());

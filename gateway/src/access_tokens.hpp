@@ -27,7 +27,7 @@ class TokensError : public std::runtime_error {
 /// Threads: find() any.
 /// Limits:  tokens_max lines, tokens of token_bytes_min to token_bytes_max bytes, names of name_bytes_max.
 /// Failure: load() throws TokensError, whose faults say what is allowed and never a token: the first faults_max, and
-///          how many more there are; path_of() std::runtime_error.
+///          how many more there are.
 class AccessTokens {
   public:
     static constexpr std::size_t tokens_max = 256;
@@ -41,9 +41,7 @@ class AccessTokens {
         std::string name;
     };
 
-    /// "credential:NAME" is the file NAME in the folder that $CREDENTIALS_DIRECTORY names, as systemd gives it.
-    [[nodiscard]] static std::string path_of(const std::string& given);
-    /// `path` as path_of() takes it.
+    /// `path` as credential_path() takes it.
     [[nodiscard]] static AccessTokens load(const std::string& path);
     /// nullptr: nobody has this token. How long it takes tells nothing about the tokens.
     [[nodiscard]] const Holder* find(std::string_view token) const noexcept;

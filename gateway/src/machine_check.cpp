@@ -1,6 +1,7 @@
 #include "machine_check.hpp"
 
 #include "core/endpoint.hpp"
+#include "credential_path.hpp"
 #include "whole_file.hpp"
 
 #include <arpa/inet.h>
@@ -148,6 +149,17 @@ std::string recording_fault(const std::string& path) {
                : path + " cannot be written: " + std::generic_category().message(errno);
 }
 
+/// Only root reads one of another user, and only for --check.
+std::string key_owner_fault(const std::string& setting) {
+    struct stat facts {};
+    if (setting.empty() || is_credential(setting) || ::stat(setting.c_str(), &facts) != 0 ||
+        facts.st_uid == ::geteuid()) {
+        return "";
+    }
+    return setting + ": owned by uid " + std::to_string(facts.st_uid) + ", checked as uid " +
+           std::to_string(::geteuid()) + "; the gateway must run as the owner";
+}
+
 std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>& own) {
     if (endpoint.transport != Transport::ipc) {
         return host_fault(endpoint.host, own);
@@ -196,6 +208,9 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
             if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
                 add(each.place, "endpoint", endpoint_fault(*endpoint, own));
             }
+            const auto given = each.places.find("curve_secret_key_file");
+            add(given == each.places.end() ? each.place : given->second, "curve_secret_key_file",
+                key_owner_fault(each.curve_secret_key_file));
         }
     };
     add_endpoints(settings.publish);

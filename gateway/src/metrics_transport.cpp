@@ -1,4 +1,5 @@
 #include "metrics_table.hpp"
+#include "readable_bytes.hpp"
 #include "status_parts.hpp"
 
 #include <algorithm>
@@ -45,6 +46,21 @@ void add_by_endpoint(Source source, Text text, Figure (*add)(Figure, const Subsc
     }
     for (const auto& [group, figure] : figures) {
         text.add({{"endpoint", group.first}, {"format", to_string(group.second)}}, figure);
+    }
+}
+
+/// By the names of CURVE clients, as their key files are called: so many at most as there are key files.
+void add_by_client(Source source, Text text) {
+    std::map<std::pair<Group, std::string>, std::uint64_t> clients;
+    for (const SubscriberStatus& subscriber : source.snapshot.subscribers) {
+        if (!subscriber.curve_name.empty()) {
+            ++clients[{{subscriber.endpoint, subscriber.format}, to_readable(subscriber.curve_name)}];
+        }
+    }
+    for (const auto& [client, connections] : clients) {
+        text.add(
+            {{"endpoint", client.first.first}, {"format", to_string(client.first.second)}, {"client", client.second}},
+            connections);
     }
 }
 
@@ -97,6 +113,9 @@ constexpr std::array transport_rows{
               [](Source s, Text t) { t.add({}, Count{s.snapshot.publisher.subscriptions}); }},
     MetricRow{{"telegate_subscribers", MetricType::gauge, "", "Subscribers that are connected."}, endpoint_labels,
               [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P&) { return n + 1; }); }},
+    MetricRow{{"telegate_subscribers_by_client", MetricType::gauge, "",
+               "Subscribers that are connected, by the CURVE client whose key they use: NAME of its file NAME.public. Clients without a connection are not shown."},
+              "endpoint, format, client", add_by_client},
     MetricRow{{"telegate_subscribers_gapped", MetricType::counter, "",
                "Subscribers closed because they had more gaps than can be told."}, "",
               [](Source s, Text t) { t.add({}, s.snapshot.subscribers_gapped); }},

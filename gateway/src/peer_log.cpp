@@ -15,6 +15,15 @@ std::string peer_text(const MonitorEvent& event) {
            " peer=" + log_quoted(event.peer);
 }
 
+/// Who it is by CURVE: its name, or its key where it has none.
+std::string client_text(const MonitorEvent& event) {
+    if (event.status == nullptr || event.status->curve_key.empty()) {
+        return "";
+    }
+    return event.status->curve_name.empty() ? " key=" + log_quoted(event.status->curve_key)
+                                            : " client=" + log_quoted(event.status->curve_name);
+}
+
 std::string why_text(const MonitorEvent& event) {
     return " why=" + log_quoted(event.detail);
 }
@@ -25,7 +34,7 @@ std::string counts_text(const PeerStatus& status) {
 }
 
 std::string gone_text(const MonitorEvent& event) {
-    return peer_text(event) + why_text(event) + counts_text(*event.status);
+    return peer_text(event) + client_text(event) + why_text(event) + counts_text(*event.status);
 }
 
 /// What stays the same when a peer comes again: its address without the port, its user without the process.
@@ -44,7 +53,7 @@ bool left_by_itself(std::string_view why) {
 
 void PeerLog::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
-        log_.info_limited("connected", "subscriber connected " + peer_text(event));
+        log_.info_limited("connected", "subscriber connected " + peer_text(event) + client_text(event));
     } else if (event.kind == MonitorEventKind::disconnected && left_by_itself(event.detail)) {
         log_.info_limited(event.detail, "subscriber left " + gone_text(event));
     } else {
@@ -64,7 +73,8 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
             return;
         case MonitorEventKind::handshake_failed:
         case MonitorEventKind::refused:
-            return log_.warn_limited(cause(), "connection refused peer=" + log_quoted(event.peer) + why_text(event));
+            return log_.warn_limited(cause(), "connection refused endpoint=" + std::string(event.endpoint) + " peer=" +
+                                                  log_quoted(event.peer) + client_text(event) + why_text(event));
         case MonitorEventKind::accept_failed:
             return log_.warn_limited(
                 cause(), "connection not accepted endpoint=" + std::string(event.endpoint) + why_text(event));

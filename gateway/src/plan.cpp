@@ -87,9 +87,9 @@ Delivery to_delivery(const PublishSettings& publish) {
     return delivery;
 }
 
-void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsProblem>& problems) {
+void plan_endpoints(const Settings& settings, SecretFile secret, Plan& plan, std::vector<SettingsProblem>& problems) {
     for (const PublishSettings& publish : settings.publish) {
-        auto curve = read_curve(publish, problems);
+        auto curve = read_curve(publish, problems, secret);
         if (auto endpoint = endpoint_of("publish", publish, problems)) {
             plan.publish.push_back({std::move(*endpoint), to_format(publish.format), publish.name});
             plan.publish.back().curve = std::move(curve);
@@ -98,7 +98,7 @@ void plan_endpoints(const Settings& settings, Plan& plan, std::vector<SettingsPr
         }
     }
     for (const ServiceSettings& services : settings.services) {
-        auto curve = read_curve(services, problems);
+        auto curve = read_curve(services, problems, secret);
         if (auto endpoint = endpoint_of("services", services, problems)) {
             plan.services.push_back({std::move(*endpoint), services.name, -1, std::move(curve)});
         }
@@ -184,13 +184,14 @@ DeviceOptions device_options(const Settings& settings, const DeviceSettings& dev
     return options;
 }
 
-Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver) {
+Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver,
+               SecretFile secret) {
     Plan plan;
     std::vector<SettingsProblem> problems;
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
     plan.queue_policy = to_policy(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);
-    plan_endpoints(settings, plan, problems);
+    plan_endpoints(settings, secret, plan, problems);
     plan.rest = plan_rest(settings, problems);
     check_addresses(settings, problems);
     plan.recorders = plan_recorders(settings, problems);
@@ -201,7 +202,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     return plan;
 }
 
-LoadedPlan load_plan(const SettingsSources& sources) {
+LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
     std::vector<SettingsProblem> problems;
     LoadedPlan loaded;
     try {
@@ -217,7 +218,7 @@ LoadedPlan load_plan(const SettingsSources& sources) {
         loaded.settings = error.understood();
     }
     try {
-        loaded.plan = make_plan(loaded.settings);
+        loaded.plan = make_plan(loaded.settings, {}, secret);
     } catch (const SettingsError& error) {
         problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     }

@@ -41,9 +41,11 @@ struct Plan {
 
 [[nodiscard]] LogOptions log_options(const Settings& settings);
 
-/// Throws SettingsError with every problem. A device for which `keeps_driver` is true gets no driver.
+/// Throws SettingsError with every problem. A device for which `keeps_driver` is true gets no driver. `secret`: who may
+/// own secret key files.
 [[nodiscard]] Plan make_plan(const Settings& settings,
-                             const std::function<bool(const DeviceSettings&)>& keeps_driver = {});
+                             const std::function<bool(const DeviceSettings&)>& keeps_driver = {},
+                             SecretFile secret = SecretFile::own);
 
 /// How a device of these settings is sampled.
 [[nodiscard]] DeviceOptions device_options(const Settings& settings, const DeviceSettings& device);
@@ -57,6 +59,6 @@ struct LoadedPlan {
 
 /// Reads settings and plans them. Throws SettingsError with the problems of the texts and of the plan together.
 /// Both --check and start run it.
-[[nodiscard]] LoadedPlan load_plan(const SettingsSources& sources);
+[[nodiscard]] LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret = SecretFile::own);
 
 }  // namespace telegate

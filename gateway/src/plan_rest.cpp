@@ -1,6 +1,7 @@
 #include "plan_rest.hpp"
 
 #include "access_tokens.hpp"
+#include "credential_path.hpp"
 #include "file_fault.hpp"
 #include "host_name.hpp"
 #include "section_problems.hpp"
@@ -38,8 +39,18 @@ void check_address(const Settings& settings, SectionProblems& complaints) {
     }
 }
 
+/// The path that a setting names; "" with a complaint.
+std::string path_of(const std::string& given, const char* key, SectionProblems& complaints) {
+    try {
+        return credential_path(given);
+    } catch (const std::runtime_error& error) {
+        complaints.add(key, error.what());
+        return "";
+    }
+}
+
 /// Whether the keys go together and their files can be read, so that what these hold can be looked at.
-bool check_tls(const RestSettings& rest, SectionProblems& complaints) {
+bool check_tls(const RestSettings& rest, const TlsPaths& paths, SectionProblems& complaints) {
     const std::string given = !rest.tls_certificate.empty() ? "tls_certificate"
                               : !rest.tls_key.empty()       ? "tls_key"
                               : !rest.tls_client_ca.empty() ? "tls_client_ca"
@@ -52,19 +63,20 @@ bool check_tls(const RestSettings& rest, SectionProblems& complaints) {
         return false;
     }
     bool complete = true;
-    const auto check = [&](const std::string& key, const std::string& path, FileHolds what) {
+    const auto check = [&](const std::string& key, const std::string& setting, const std::string& path,
+                           FileHolds what) {
         const std::string fault = path.empty() ? "" : file_fault(path, what);
-        const bool missing = path.empty() && key != "tls_client_ca";
+        const bool missing = setting.empty() && key != "tls_client_ca";
         if (missing) {
             complaints.add(given, "TLS needs tls_certificate and tls_key, and " + key + " is missing");
         } else if (!fault.empty()) {
             complaints.add(key, fault);
         }
-        complete = complete && !missing && fault.empty();
+        complete = complete && !missing && fault.empty() && setting.empty() == path.empty();
     };
-    check("tls_certificate", rest.tls_certificate, FileHolds::anything);
-    check("tls_key", rest.tls_key, FileHolds::secret);
-    check("tls_client_ca", rest.tls_client_ca, FileHolds::anything);
+    check("tls_certificate", rest.tls_certificate, paths.certificate, FileHolds::anything);
+    check("tls_key", rest.tls_key, paths.key, FileHolds::secret);
+    check("tls_client_ca", rest.tls_client_ca, paths.client_ca, FileHolds::anything);
     return complete;
 }
 
@@ -106,9 +118,11 @@ RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& pr
     options.unix_socket = rest.unix_socket;
     options.streams_max = static_cast<std::size_t>(rest.streams_max);
     options.credentials.tokens_file = rest.tokens_file;
-    options.credentials.tls = {rest.tls_certificate, rest.tls_key, rest.tls_client_ca};
+    options.credentials.tls = {path_of(rest.tls_certificate, "tls_certificate", complaints),
+                               path_of(rest.tls_key, "tls_key", complaints),
+                               path_of(rest.tls_client_ca, "tls_client_ca", complaints)};
     check_unix_socket(rest.unix_socket, complaints);
-    if (check_tls(rest, complaints)) {
+    if (check_tls(rest, options.credentials.tls, complaints)) {
         check_certificates(options.credentials.tls, complaints);
     }
     check_tokens(rest.tokens_file, complaints);

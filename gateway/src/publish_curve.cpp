@@ -1,5 +1,6 @@
 #include "publish_curve.hpp"
 
+#include "credential_path.hpp"
 #include "section_problems.hpp"
 
 #include <exception>
@@ -47,7 +48,7 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
 /// Of a section of that kind.
 template <class EndpointSettings>
 std::shared_ptr<const CurveServer> read_curve_of(std::string_view kind, const EndpointSettings& settings,
-                                                 std::vector<SettingsProblem>& problems) {
+                                                 std::vector<SettingsProblem>& problems, SecretFile secret) {
     SectionProblems found(std::string(kind) + '.' + settings.name, settings.places, settings.place, problems);
     const bool is_plain = settings.curve_secret_key_file.empty() && settings.curve_clients_dir.empty();
     if (is_plain || !check_settings(settings, found)) {
@@ -55,7 +56,9 @@ std::shared_ptr<const CurveServer> read_curve_of(std::string_view kind, const En
     }
     const auto curve = std::make_shared<CurveServer>();
     try {
-        curve->keys = load_curve_secret_key(settings.curve_secret_key_file);
+        const std::string& file = settings.curve_secret_key_file;
+        curve->keys =
+            load_curve_secret_key(credential_path(file), is_credential(file) ? SecretFile::credential : secret);
     } catch (const std::exception& error) {
         found.add(key_file, error.what());
     }
@@ -81,12 +84,14 @@ std::vector<NamedCurve> read_all(const std::vector<EndpointSettings>& sections) 
 
 }  // namespace
 
-std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings, std::vector<SettingsProblem>& problems) {
-    return read_curve_of("publish", settings, problems);
+std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings, std::vector<SettingsProblem>& problems,
+                                              SecretFile secret) {
+    return read_curve_of("publish", settings, problems, secret);
 }
 
-std::shared_ptr<const CurveServer> read_curve(const ServiceSettings& settings, std::vector<SettingsProblem>& problems) {
-    return read_curve_of("services", settings, problems);
+std::shared_ptr<const CurveServer> read_curve(const ServiceSettings& settings, std::vector<SettingsProblem>& problems,
+                                              SecretFile secret) {
+    return read_curve_of("services", settings, problems, secret);
 }
 
 std::vector<NamedCurve> read_curves(const Settings& settings) {
@@ -105,9 +110,8 @@ bool is_same(const std::shared_ptr<const CurveServer>& a, const std::shared_ptr<
     if (a == nullptr || b == nullptr) {
         return a == b;
     }
-    const bool has_same_clients = a->clients == nullptr || b->clients == nullptr
-                                      ? a->clients == b->clients
-                                      : a->clients->has_same_keys(*b->clients);
+    const bool has_same_clients =
+        a->clients == nullptr || b->clients == nullptr ? a->clients == b->clients : a->clients->is_same_as(*b->clients);
     // A secret key has one public key.
     return a->keys.public_key == b->keys.public_key && has_same_clients;
 }

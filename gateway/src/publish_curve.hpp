@@ -10,12 +10,14 @@
 namespace telegate {
 
 /// Reads the files that one section [publish] or [services] names. Null when it names none, or with problems, which are
-/// added with their places.
+/// added with their places. `secret` is for a key file that is not a credential.
 [[nodiscard]] std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings,
-                                                            std::vector<SettingsProblem>& problems);
+                                                            std::vector<SettingsProblem>& problems,
+                                                            SecretFile secret = SecretFile::own);
 
 [[nodiscard]] std::shared_ptr<const CurveServer> read_curve(const ServiceSettings& settings,
-                                                            std::vector<SettingsProblem>& problems);
+                                                            std::vector<SettingsProblem>& problems,
+                                                            SecretFile secret = SecretFile::own);
 
 struct NamedCurve {
     std::string name;  // of the section

@@ -1,5 +1,6 @@
 #include "rest_access.hpp"
 
+#include "credential_path.hpp"
 #include "host_name.hpp"
 #include "http_head.hpp"
 #include "rest_refusals.hpp"
@@ -53,7 +54,7 @@ RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
         tls = std::make_shared<const TlsContext>(paths.tls, !tokens);
         knows_clients = !paths.tls.client_ca.empty();
     }
-    const std::string tokens_path = paths.tokens_file.empty() ? "" : AccessTokens::path_of(paths.tokens_file);
+    const std::string tokens_path = paths.tokens_file.empty() ? "" : credential_path(paths.tokens_file);
     for (const std::string& path : {tokens_path, paths.tls.certificate, paths.tls.key, paths.tls.client_ca}) {
         fingerprint = path.empty() ? fingerprint : fingerprint_of(path, fingerprint);
     }

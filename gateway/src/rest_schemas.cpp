@@ -142,7 +142,7 @@ constexpr std::string_view schemas = R"json({
 "Subscriber": {
   "type": "object",
   "required": ["id", "endpoint", "format", "peer", "subscriptions", "subscriptions_count", "matched", "sent", "dropped",
-    "pending", "balanced", "losses", "backlog_bytes", "holds_up", "received", "zmtp", "mechanism", "curve_key",
+    "pending", "balanced", "losses", "backlog_bytes", "holds_up", "received", "zmtp", "mechanism", "curve_key", "client",
     "silent_ms", "round_trip_s"],
   "properties": {
     "id": {"type": ["string", "integer"]},
@@ -167,6 +167,7 @@ constexpr std::string_view schemas = R"json({
     "round_trip_s": {"type": ["number", "null"]}
   }
 },
+    "client": {"type": ["string", "null"]},
 "Subscribers": {
   "type": "object",
   "required": ["subscribers"],

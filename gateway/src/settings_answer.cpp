@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 namespace telegate {
 namespace {
 
@@ -60,7 +62,8 @@ std::string warning_lines(const std::vector<std::string>& warnings) {
 SettingsAnswer checked_settings_answer(const SettingsSources& sources, std::string_view format) {
     const bool is_json = format == "json";
     try {
-        LoadedPlan loaded = load_plan(sources);
+        // Root can read what belongs to the service's user; machine_problems() warns of it.
+        LoadedPlan loaded = load_plan(sources, ::geteuid() == 0 ? SecretFile::of_any : SecretFile::own);
         for (const SettingsProblem& problem : machine_problems(loaded.settings, loaded.origins)) {
             loaded.warnings.push_back(problem.text());
         }

@@ -197,3 +197,4 @@ nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
 }
 
 }  // namespace telegate
+    json["client"] = subscriber.curve_name.empty() ? Json(nullptr) : Json(to_readable(subscriber.curve_name));

@@ -60,6 +60,7 @@ inline SubscriberStatus full_subscriber() {
     subscriber.zmtp_minor = 1;
     subscriber.mechanism = "CURVE";
     subscriber.curve_key = "ITS KEY";
+    subscriber.curve_name = "anna";
     subscriber.silent = std::chrono::milliseconds(1'200);
     subscriber.round_trip = std::chrono::microseconds(250);
     subscriber.losses[0] = {4, 1'000'000'000, 2'000'000'000};

@@ -126,6 +126,21 @@ TEST_CASE("the status shows public keys, and the secret is nowhere", "[gateway][
     CHECK_THAT(shown, !Catch::Contains(to_z85(g.files.server.secret_key)));
 }
 
+TEST_CASE("a client is known by the name of its key file", "[gateway][curve]") {
+    CurveGateway g;
+    const std::size_t anna = g.connect_as(g.files.anna);
+    const std::size_t plain = g.connect(g.plain_address, {});
+    REQUIRE(g.receives(anna));
+    REQUIRE(g.receives(plain));
+    std::vector<std::string> names;
+    for (const SubscriberStatus& each : g.status().subscribers) {
+        names.push_back(each.curve_name);
+    }
+    std::sort(names.begin(), names.end());
+    CHECK(names == std::vector<std::string>{"", "anna"});
+    CHECK_THAT(status_json(g.status()), Catch::Contains("\"client\":\"anna\"") && Catch::Contains("\"client\":null"));
+}
+
 TEST_CASE("a reload lets in whose key has come, and closes whose key has gone", "[gateway][curve][reload]") {
     CurveGateway g;
     const CurveKeyPair bert = make_curve_key_pair();

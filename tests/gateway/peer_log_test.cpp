@@ -87,11 +87,32 @@ TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]")
     CHECK(h.reader.lines() == 0);
     note(MonitorEventKind::handshake_failed, "no ZMTP greeting");
     CHECK_THAT(h.reader.read_all(),
-               EndsWith(" warning connection refused peer=\"10.0.0.1:40000\" why=\"no ZMTP greeting\"\n"));
+               EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
+                        "why=\"no ZMTP greeting\"\n"));
     note(MonitorEventKind::disconnected, "malformed command");
     CHECK_THAT(h.reader.read_all(),
                EndsWith(" warning service client closed id=7 endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
                         "why=\"malformed command\" matched=0 sent=0 dropped=0\n"));
+}
+
+TEST_CASE("a client with CURVE is logged by its name, and by its key where it has none", "[gateway][log]") {
+    PeerLogHarness h;
+    PeerStatus status;
+    status.curve_key = "key";
+    const auto note = [&](MonitorEventKind kind, std::string_view why) {
+        h.peers.note({kind, "tcp://127.0.0.1:5556", "10.0.0.1:40000", 7, why, 0, &status});
+        return h.reader.read_all();
+    };
+    CHECK_THAT(note(MonitorEventKind::handshake_failed, "client key not allowed"),
+               EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
+                        "key=\"key\" why=\"client key not allowed\"\n"));
+    status.curve_name = "anna";
+    CHECK_THAT(note(MonitorEventKind::handshake_done, ""),
+               EndsWith(" info subscriber connected id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
+                        "client=\"anna\"\n"));
+    CHECK_THAT(note(MonitorEventKind::disconnected, "malformed command"),
+               EndsWith(" peer=\"10.0.0.1:40000\" client=\"anna\" why=\"malformed command\" matched=0 sent=0 "
+                        "dropped=0\n"));
 }
 
 TEST_CASE("another address and another cause are logged on their own", "[gateway][log]") {

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <string>
 
 using namespace telegate;
@@ -57,6 +58,23 @@ TEST_CASE("a secret key file that cannot be used is named with its line", "[gate
     CHECK_THAT(plan_fault(endpoint_section + files.settings()), Catch::StartsWith(start + "not a key"));
     std::filesystem::remove(files.secret);
     CHECK(plan_fault(endpoint_section + files.settings()) == start + "No such file or directory");
+}
+
+TEST_CASE("a secret key may be a credential, which systemd may own", "[gateway][plan][curve]") {
+    const CurveFiles files;
+    const std::string settings = "curve_secret_key_file = credential:server.secret\ncurve_clients_dir = *\n";
+    ::unsetenv("CREDENTIALS_DIRECTORY");
+    CHECK_THAT(plan_fault(endpoint_section + settings),
+               Catch::StartsWith("test.ini:3: curve_secret_key_file: credential:server.secret: there is no "
+                                 "CREDENTIALS_DIRECTORY in the environment"));
+    ::setenv("CREDENTIALS_DIRECTORY", files.folder.path().c_str(), 1);
+    ::chmod(files.secret.c_str(), 0440);  // so it is with an ACL
+    const auto curve = planned(settings);
+    CHECK_THAT(plan_fault(endpoint_section + "curve_secret_key_file = credential:../x\ncurve_clients_dir = *\n"),
+               Catch::Contains("credential:../x: not the name of a credential: \"../x\"; allowed: credential:NAME"));
+    ::unsetenv("CREDENTIALS_DIRECTORY");
+    REQUIRE(curve != nullptr);
+    CHECK(curve->keys.public_key == files.server.public_key);
 }
 
 TEST_CASE("a folder of clients that cannot be used is named with its line", "[gateway][plan][curve]") {

@@ -2,10 +2,14 @@
 
 #include "config/problems.hpp"
 #include "machine_check.hpp"
+#include "plan.hpp"
 #include "support/catch.hpp"
+#include "support/curve_files.hpp"
 #include "support/scratch_dir.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -114,6 +118,21 @@ TEST_CASE("a check in JSON says which source gave a key, and its whole name", "[
                                            "command line --set queue.polcy=block queue.polcy",
                                            "command line --set device.boiler.seed=x device.boiler.seed",
                                            "command line --set device.boiler.seed=x device.boiler.driver"});
+}
+
+TEST_CASE("root may check a key that belongs to another user, and is warned", "[gateway][check]") {
+    const AnswerBench bench;
+    const test::CurveFiles files;
+    const std::string text = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n" + files.settings();
+    CHECK_FALSE(has(bench.answer(text, Purpose::check, "text").errors, "owned by uid"));
+    if (::chown(files.secret.c_str(), 12'345, 12'345) != 0) {
+        return;  // only root can
+    }
+    const SettingsAnswer answer = bench.answer(text, Purpose::check, "text");
+    CHECK(answer.exit_code == exit_code::ok);
+    CHECK(has(answer.errors, "a.ini:3: curve_secret_key_file: " + files.secret +
+                                 ": owned by uid 12345, checked as uid 0; the gateway must run as the owner\n"));
+    CHECK_THROWS_AS(load_plan({.file = bench.path("a.ini")}), SettingsError);
 }
 
 TEST_CASE("a gateway without devices and endpoints is told that it has nothing to do", "[gateway][check]") {

@@ -44,6 +44,7 @@ struct PeerStatus {
     std::string socket_type;  // of the peer: "SUB"
     std::string mechanism;    // "NULL" or "CURVE"
     std::string curve_key;    // the peer's public key in Z85, when it has one
+    std::string curve_name;   // of a client of ours by its key file, see CurveClients
     unsigned zmtp_minor = 0;  // of ZMTP 3
 
     std::vector<std::string> subscriptions;  // publisher only: the first few, as sent: prefixes, any bytes
@@ -72,7 +73,7 @@ struct MonitorEvent {
     std::uint64_t peer_id = 0;  // as in PeerStatus; 0: none
     std::string_view detail;
     std::uint64_t count = 0;
-    const PeerStatus* status = nullptr;  // with handshake_done and disconnected: without subscriptions
+    const PeerStatus* status = nullptr;  // with handshake_done, handshake_failed, disconnected: without subscriptions
 };
 
 /// Called on the reactor's thread. Must not destroy the socket. A receive() that is called within another one of the

@@ -257,10 +257,14 @@ CurveHandshake::Status CurveHandshake::take_client(Bytes key_and_vouch) {
     if (!open_vouch(client_key, key_and_vouch)) {
         return fail("INITIATE does not prove the client key");
     }
-    if (server_->clients && !server_->clients->allows(client_key)) {
-        return fail("client key not allowed");
-    }
     peer_key_ = client_key;
+    if (server_->clients) {
+        auto client_name = server_->clients->name_of(client_key);
+        if (!client_name) {
+            return fail("client key not allowed");
+        }
+        peer_name_ = std::move(*client_name);
+    }
     phase_ = Phase::proven;
     return Status::proven;
 }

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,8 +36,11 @@ class CurveHandshake {
     /// Takes the peer's next command, and appends our answer. After proven the peer is who it says and may come in.
     [[nodiscard]] Status take(const Command& command, std::vector<std::byte>& out);
 
+    /// The peer's long-term key once it has proven that it has it, also when that key is not allowed.
+    [[nodiscard]] const std::optional<CurveKey>& peer_key() const noexcept { return peer_key_; }
     // After proven.
-    [[nodiscard]] const CurveKey& peer_key() const noexcept { return peer_key_; }
+    /// The client's name, where clients are known by name.
+    [[nodiscard]] const std::string& peer_name() const noexcept { return peer_name_; }
     [[nodiscard]] Bytes peer_metadata() const noexcept { return peer_metadata_; }
     /// The peer's metadata is acceptable: a server says READY.
     [[nodiscard]] std::unique_ptr<CurveCipher> finish(std::vector<std::byte>& out);
@@ -68,7 +73,8 @@ class CurveHandshake {
     Secret<crypto_secretbox_KEYBYTES> cookie_;
     std::uint64_t own_nonce_ = 0;
     std::uint64_t peer_nonce_ = 0;
-    CurveKey peer_key_{};
+    std::optional<CurveKey> peer_key_;
+    std::string peer_name_;
     std::vector<std::byte> peer_metadata_;
     std::string_view fault_;
 };

@@ -107,6 +107,7 @@ Handshake::Status Handshake::take_frame(const Frame& frame) {
 
 Handshake::Status Handshake::take_curve(const Command& command) {
     const CurveHandshake::Status taken = curve_->take(command, output_);
+    peer_.curve_key = curve_->peer_key();
     if (taken == CurveHandshake::Status::violation) {
         return fail(curve_->fault());
     }
@@ -115,7 +116,7 @@ Handshake::Status Handshake::take_curve(const Command& command) {
     }
     const Status status = take_metadata(curve_->peer_metadata());
     if (status == Status::done) {
-        peer_.curve_key = curve_->peer_key();
+        peer_.curve_name = curve_->peer_name();
         cipher_ = curve_->finish(output_);
         curve_.reset();
     }

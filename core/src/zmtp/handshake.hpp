@@ -29,6 +29,7 @@ struct PeerInfo {
     SocketType socket_type = SocketType::sub;
     std::string identity;
     std::optional<CurveKey> curve_key;  // the client's long-term key, or the server's, that was proven
+    std::string curve_name{};           // of the client, where the server knows clients by name
 };
 
 /// Greeting and handshake, NULL or CURVE, of one connection, from either side. Pure: bytes in, bytes out.
@@ -52,7 +53,8 @@ class Handshake {
     /// Bytes to send now; the caller takes them all.
     [[nodiscard]] std::vector<std::byte> take_output();
 
-    [[nodiscard]] const PeerInfo& peer() const noexcept { return peer_; }  // after done
+    /// After done; after a violation what was known by then, which is a key at most.
+    [[nodiscard]] const PeerInfo& peer() const noexcept { return peer_; }
     /// After done: what seals and opens the traffic; null for NULL.
     [[nodiscard]] std::unique_ptr<CurveCipher> take_cipher() noexcept;
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }

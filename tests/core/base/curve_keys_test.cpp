@@ -205,6 +205,41 @@ TEST_CASE("the clients let in are the public keys of a directory", "[core][curve
     CHECK_FALSE(clients.allows(make_curve_key_pair().public_key));
 }
 
+TEST_CASE("a client is called as its file, the first of several with its key", "[core][curve]") {
+    const ScratchDir scratch;
+    const CurveKeyPair known = make_curve_key_pair();
+    save_curve_key_pair(known, scratch.path("north"));
+    const CurveClients clients(scratch.path());
+    CHECK(clients.name_of(known.public_key) == "north");
+    CHECK_FALSE(clients.name_of(known.secret_key).has_value());
+    (void)write_file(scratch.path("line.7.public"), to_z85(known.public_key));
+    const CurveClients renamed(scratch.path());
+    CHECK(renamed.name_of(known.public_key) == "line.7");
+    CHECK(renamed.size() == 1);
+    CHECK_FALSE(clients.is_same_as(renamed));
+}
+
+TEST_CASE("a credential may have another owner and be read by a group, but not by others", "[core][curve]") {
+    const ScratchDir scratch;
+    const std::string file = write_file(scratch.path("k"), manual_secret, 0440);
+    CHECK_THROWS_WITH(load_curve_secret_key(file), EndsWith("; a secret key must have 0600 or 0400"));
+    CHECK_THROWS_WITH(load_curve_secret_key(file, SecretFile::of_any),
+                      EndsWith("; a secret key must have 0600 or 0400"));
+    CHECK(to_z85(load_curve_secret_key(file, SecretFile::credential).public_key) == manual_public);
+    CHECK_THROWS_WITH(load_curve_secret_key(write_file(scratch.path("o"), manual_secret, 0444), SecretFile::credential),
+                      EndsWith("mode 0444; a credential must be closed to other users"));
+}
+
+TEST_CASE("a secret key of another user is read for a check only", "[core][curve]") {
+    const ScratchDir scratch;
+    const std::string file = write_file(scratch.path("k"), manual_secret);
+    if (::chown(file.c_str(), 1, 1) != 0) {
+        return;  // only root can
+    }
+    CHECK_THROWS_WITH(load_curve_secret_key(file), EndsWith(", which reads it"));
+    CHECK(to_z85(load_curve_secret_key(file, SecretFile::of_any).public_key) == manual_public);
+}
+
 TEST_CASE("a secret key is not taken for a client's public key", "[core][curve]") {
     const ScratchDir scratch;
     save_curve_key_pair(make_curve_key_pair(), scratch.path("north"));
