@@ -2,10 +2,12 @@
 
 #include "core/assert.hpp"
 #include "core/topic.hpp"
+#include "lines/field_value.hpp"
 #include "processing/batch_processing.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <type_traits>
 #include <utility>
 
@@ -215,6 +217,21 @@ void SampleBatch::add_absent_for_missing() {
         if (slots_[index].tick != tick_ && !slots_[index].is_made) {
             add_absent(Channel{static_cast<std::uint32_t>(index)});
         }
+    }
+}
+
+void SampleBatch::refused(std::string_view why, std::string_view text) noexcept {
+    ++refusals_;
+    try {
+        last_refused_ = why;
+        if (!text.empty()) {
+            last_refused_.append(": \"").append(excerpt(text)).append("\"");
+        }
+        if (on_refused_) {
+            on_refused_(last_refused_);
+        }
+    } catch (const std::exception&) {
+        return;  // a device is read, whether or not there is memory to say what it sent
     }
 }
 

@@ -294,6 +294,9 @@ DeviceStatus Sampler::status(DeviceId device) const {
         status.breaker = source.breaker_state.load(std::memory_order_relaxed);
     }
     status.last_error = source.last_error.load();
+    status.refused = source.refused.load(std::memory_order_relaxed);
+    status.last_refused = source.last_refused.load();
+    status.last_refused_utc_ns = source.refused_utc_ns.load(std::memory_order_relaxed);
     status.lateness_p50 = source.lateness.quantile(0.50);
     status.lateness_p99 = source.lateness.quantile(0.99);
     status.lateness_max = source.lateness.maximum();

@@ -86,6 +86,9 @@ std::unique_ptr<SampleBatch> Sampler::open_batch(Device& device, const DeviceOpt
     batch->process_with(
         std::move(processing),
         {[this, &device](const FilteredSamples& filtered) { enter_filtered(device, filtered); }, alarm_observer_});
+    if (on_refused_) {
+        batch->on_refused([this, &device](std::string_view words) { on_refused_(device.name, words); });
+    }
     driver.open(*batch);
     if (!batch->clash().empty()) {
         throw std::invalid_argument("device \"" + options.name + "\" has a channel \"" + batch->clash() +

@@ -57,6 +57,9 @@ struct Sampler::Device {
     std::atomic<MonoTime> overflowed_at{MonoTime::min()};  // a sample of it was lost then; min: never
     std::array<std::atomic<std::uint64_t>, filter_reasons> filtered_by{};
     ErrorText last_error;
+    std::atomic<std::uint64_t> refused{0};
+    std::atomic<std::int64_t> refused_utc_ns{0};
+    ErrorText last_refused;
     DurationHistogram lateness;
 
     Device(std::string device_name, DeviceId device_id, BoundedQueue<TelemetrySample>::Producer& shared)
@@ -75,6 +78,13 @@ struct Sampler::Device {
         if (lost != lost_seen_) {
             lost_at_source.fetch_add(lost - lost_seen_, std::memory_order_relaxed);
             lost_seen_ = lost;
+        }
+        const std::uint64_t refusals = batch->refusals();
+        if (refusals != refusals_seen_) {
+            refused.fetch_add(refusals - refusals_seen_, std::memory_order_relaxed);
+            refused_utc_ns.store(batch->clock().utc_now_ns(), std::memory_order_relaxed);
+            last_refused.store(batch->last_refused());
+            refusals_seen_ = refusals;
         }
     }
 
@@ -148,6 +158,7 @@ struct Sampler::Device {
     void forget_errors() noexcept {
         forget_failures();
         last_error.store("");
+        last_refused.store("");
         clash_told_ = false;
     }
 
@@ -182,6 +193,7 @@ struct Sampler::Device {
         streams = driver->traits().streams;
         waits_for_room = driver->traits().waits_for_room;
         lost_seen_ = 0;
+        refusals_seen_ = 0;
         adjust(std::move(to));
         grid.forget();
         forget_errors();
@@ -206,8 +218,9 @@ struct Sampler::Device {
         }
     }
 
-    std::uint64_t lost_seen_ = 0;  // of the present batch
-    bool clash_told_ = false;      // since the errors were forgotten
+    std::uint64_t lost_seen_ = 0;      // of the present batch
+    std::uint64_t refusals_seen_ = 0;  // the same
+    bool clash_told_ = false;          // since the errors were forgotten
 };
 
 }  // namespace telegate

@@ -60,6 +60,11 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
+    sampler_.on_refused([this](const std::string& device, std::string_view why) {
+        if (log_.has_debug()) {
+            log_.debug_limited(device, "device input refused device=" + log_value(device) + " why=" + log_quoted(why));
+        }
+    });
     add_devices(std::move(plan.devices));
     recorders_.change(plan.recorders);
     beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));

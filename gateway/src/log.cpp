@@ -113,6 +113,19 @@ void Log::warn_limited(std::string_view cause, const std::string& line) {
     }
 }
 
+void Log::debug_limited(std::string_view cause, const std::string& line) {
+    if (!has_debug()) {
+        return;
+    }
+    if (const auto held_back = details_.admit(cause)) {
+        write(Level::debug, *held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
+    }
+}
+
+bool Log::has_debug() const {
+    return output_->logger.should_log(Level::debug);
+}
+
 void Log::reopen() {
     if (output_->file.empty()) {
         return info("SIGUSR1: the log goes to stderr, there is no file to reopen");

@@ -53,6 +53,11 @@ class Log {
     /// The same cause again within a minute is only counted; the next line says how often.
     void warn_limited(std::string_view cause, const std::string& line);
 
+    /// For what a device sends: as info_limited(), at the level debug.
+    void debug_limited(std::string_view cause, const std::string& line);
+    /// Whether lines of the level debug are written.
+    [[nodiscard]] bool has_debug() const;
+
     /// Opens the log file anew, as its rotation asks for; says so, or why the old one stays.
     void reopen();
 
@@ -66,6 +71,7 @@ class Log {
     const SystemClock clock_;
     LogLimiter warnings_{clock_, 1};
     LogLimiter peers_{clock_, peer_lines_max};
+    LogLimiter details_{clock_, peer_lines_max};
     mutable std::mutex mutex_;  // guards repeated_, and keeps the lines in order
     mutable RepeatedLines repeated_{clock_};
     std::unique_ptr<Output> output_;

@@ -80,7 +80,8 @@ constexpr std::string_view schemas = R"json({
 "Device": {
   "type": "object",
   "required": ["name", "state", "interval_ms", "channels", "reads", "reads_failed", "ticks_missed", "reads_skipped",
-    "failures_in_row", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "lateness_s"],
+    "failures_in_row", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "refused", "last_refused",
+    "last_refused_time", "lateness_s"],
   "properties": {
     "name": {"type": "string"},
     "state": {"$ref": "#/components/schemas/DeviceState"},
@@ -96,6 +97,9 @@ constexpr std::string_view schemas = R"json({
     "thread": {"type": "string"},
     "breaker": {"enum": ["closed", "open", "half_open", null]},
     "last_error": {"type": ["string", "null"]},
+    "refused": {"$ref": "#/components/schemas/Count"},
+    "last_refused": {"type": ["string", "null"]},
+    "last_refused_time": {"type": ["string", "null"]},
     "lateness_s": {"$ref": "#/components/schemas/Lateness"},
     "books": {"$ref": "#/components/schemas/Books"}
   }
@@ -163,11 +167,11 @@ constexpr std::string_view schemas = R"json({
     "zmtp": {"type": "string"},
     "mechanism": {"$ref": "#/components/schemas/Mechanism"},
     "curve_key": {"type": ["string", "null"]},
+    "client": {"type": ["string", "null"]},
     "silent_ms": {"type": "integer"},
     "round_trip_s": {"type": ["number", "null"]}
   }
 },
-    "client": {"type": ["string", "null"]},
 "Subscribers": {
   "type": "object",
   "required": ["subscribers"],

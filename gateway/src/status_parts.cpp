@@ -103,12 +103,19 @@ nlohmann::ordered_json device_json(const DeviceStatus& device) {
               {"thread", device.thread},
               {"breaker", device.breaker ? Json(to_string(*device.breaker)) : Json(nullptr)},
               {"last_error", nullptr},
+              {"refused", device.refused},
+              {"last_refused", nullptr},
+              {"last_refused_time", nullptr},
               {"lateness_s",
                {{"p50", to_seconds(device.lateness_p50)},
                 {"p99", to_seconds(device.lateness_p99)},
                 {"max", to_seconds(device.lateness_max)}}}};
     if (!device.last_error.empty()) {
         json["last_error"] = device.last_error;
+    }
+    if (!device.last_refused.empty()) {
+        json["last_refused"] = to_readable(device.last_refused);
+        json["last_refused_time"] = to_iso8601(device.last_refused_utc_ns);
     }
     return json;
 }
@@ -191,10 +198,10 @@ nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
     json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
     json["mechanism"] = subscriber.mechanism;
     json["curve_key"] = subscriber.curve_key.empty() ? Json(nullptr) : Json(subscriber.curve_key);
+    json["client"] = subscriber.curve_name.empty() ? Json(nullptr) : Json(to_readable(subscriber.curve_name));
     json["silent_ms"] = subscriber.silent.count();
     json["round_trip_s"] = subscriber.round_trip ? Json(to_seconds(*subscriber.round_trip)) : Json(nullptr);
     return json;
 }
 
 }  // namespace telegate
-    json["client"] = subscriber.curve_name.empty() ? Json(nullptr) : Json(to_readable(subscriber.curve_name));

@@ -122,7 +122,10 @@ inline StatusSnapshot full_snapshot() {
                                      .ticks_missed = 2,
                                      .thread = "tg-bus-boiler",
                                      .breaker = BreakerState::half_open,
-                                     .last_error = "no reply"}};
+                                     .last_error = "no reply",
+                                     .refused = 2,
+                                     .last_refused = "wrong checksum: \"\x01\"",
+                                     .last_refused_utc_ns = 1'700'000'000'000'000'000}};
     snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
     snapshot.endpoints = {{"tcp://127.0.0.1:5556",
                            PayloadFormat::cbor,

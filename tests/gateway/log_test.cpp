@@ -48,6 +48,22 @@ TEST_CASE("the same act again is written again, while another line is only count
                              "info rest change path=/stop"});
 }
 
+TEST_CASE("what devices cause at debug is written up to 60 times a minute for each, and only at that level",
+          "[gateway][log]") {
+    LogHarness h("debug");
+    for (int i = 0; i < 100; ++i) {
+        h.log.debug_limited("a", "refused number=" + std::to_string(i));
+    }
+    h.log.debug_limited("b", "refused by=b");
+    REQUIRE(h.lines().size() == 61);
+    CHECK(h.lines().front() == "debug refused number=0");
+    CHECK(h.lines().back() == "debug refused by=b");
+    h.log.set_level("info");
+    CHECK_FALSE(h.log.has_debug());
+    h.log.debug_limited("c", "refused by=c");
+    CHECK(h.lines().size() == 61);
+}
+
 TEST_CASE("a level that hides acts hides them, and says so", "[gateway][log]") {
     LogHarness h("warn");
     CHECK_FALSE(h.log.info_each("rest change path=/stop"));

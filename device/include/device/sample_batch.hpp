@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -86,6 +87,15 @@ class SampleBatch {
     void lost_at_source(std::uint64_t count) noexcept { lost_at_source_ += count; }
     [[nodiscard]] std::uint64_t lost_at_source() const noexcept { return lost_at_source_; }
 
+    /// The device sent a line, a frame or a datagram that was not taken: `why` in words, and how `text`, which may be
+    /// any bytes, begins. Keeps the words of the last one; for want of memory those of the one before.
+    void refused(std::string_view why, std::string_view text = {}) noexcept;
+    /// How many there were, and the words of the last one.
+    [[nodiscard]] std::uint64_t refusals() const noexcept { return refusals_; }
+    [[nodiscard]] const std::string& last_refused() const noexcept { return last_refused_; }
+    /// Is to be called with the words of each one. What it throws is dropped.
+    void on_refused(std::function<void(std::string_view)> handler) { on_refused_ = std::move(handler); }
+
     /// Hands on what is left, and tells what has been held back.
     void flush();
 
@@ -128,6 +138,9 @@ class SampleBatch {
     std::size_t channels_refused_ = 0;
     std::string clash_;
     std::uint64_t lost_at_source_ = 0;
+    std::uint64_t refusals_ = 0;
+    std::string last_refused_;
+    std::function<void(std::string_view)> on_refused_;
     bool live_ = false;                                 // begun
     std::size_t count_ = 0;                             // of the samples below
     const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max

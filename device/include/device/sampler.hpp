@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,9 @@ struct DeviceStatus {
     std::string thread;                // that reads it
     std::optional<BreakerState> breaker{};  // of a device with a thread of its own
     std::string last_error;                 // of the last failed read; "" when there was none since start or reset
+    std::uint64_t refused = 0;              // lines, frames and datagrams of the device that were not taken
+    std::string last_refused;               // why the last one was not; "" when there was none since start or reset
+    std::int64_t last_refused_utc_ns = 0;   // when that was
     std::chrono::nanoseconds lateness_p50{0};
     std::chrono::nanoseconds lateness_p99{0};
     std::chrono::nanoseconds lateness_max{0};
@@ -121,6 +125,11 @@ class Sampler {
 
     /// Reports the alarms of all devices to `observer`. Before the first add().
     void observe_alarms_with(AlarmObserver observer) { alarm_observer_ = std::move(observer); }
+    /// Before the first add(): is to be called with the device and the reason for each line, frame and datagram of a
+    /// device that is not taken, on the thread that reads it.
+    void on_refused(std::function<void(const std::string&, std::string_view)> handler) {
+        on_refused_ = std::move(handler);
+    }
 
     /// Names get the ids 0, 1, ... in order; `ledger` must have room for them.
     DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver, ProcessingPlan processing = {});
@@ -213,6 +222,7 @@ class Sampler {
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waits_for_room_{false};
     std::atomic<MonoTime> notified_at_{MonoTime()};
+    std::function<void(const std::string&, std::string_view)> on_refused_;
 };
 
 }  // namespace telegate

@@ -1,5 +1,6 @@
 #include "exec/json_reader.hpp"
 
+#include <string>
 #include <utility>
 
 namespace telegate::exec {
@@ -18,6 +19,10 @@ std::size_t JsonReader::take(std::string_view bytes, SampleBatch& batch) {
     std::size_t good = 0;
     while (const auto line = assembler_.next(bytes)) {
         good += take_line(*line, batch);
+    }
+    if (assembler_.overlong() != overlong_seen_) {
+        overlong_seen_ = assembler_.overlong();
+        batch.refused("a line is longer than " + std::to_string(assembler_.bytes_max()) + " bytes");
     }
     return good;
 }

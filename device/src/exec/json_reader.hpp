@@ -46,6 +46,7 @@ class JsonReader {
     metrics::MetricSink sink_;
     metrics::JsonIntake intake_;
     std::uint64_t refused_ = 0;
+    std::uint64_t overlong_seen_ = 0;
     Told lines_refused_;
     Told fields_refused_;
 };

@@ -16,7 +16,7 @@ std::size_t LineReader::take(std::string_view bytes, SampleBatch& batch) {
     while (const auto line = assembler_.next(bytes)) {
         take_line(*line, batch);
     }
-    see_overlong();
+    see_overlong(batch);
     return static_cast<std::size_t>(good_ - before);
 }
 
@@ -25,7 +25,7 @@ std::size_t LineReader::finish(SampleBatch& batch) {
     if (const auto line = assembler_.finish()) {
         take_line(*line, batch);
     }
-    see_overlong();
+    see_overlong(batch);
     return static_cast<std::size_t>(good_ - before);
 }
 
@@ -36,6 +36,7 @@ void LineReader::take_line(std::string_view line, SampleBatch& batch) {
         case LineResult::Status::refused:
             ++refused_;
             why_ = result.why;
+            batch.refused(why_, line);
             return;
         case LineResult::Status::ok: break;
     }
@@ -47,14 +48,16 @@ void LineReader::take_line(std::string_view line, SampleBatch& batch) {
             why_ = "no channel for field \"";
             why_ += field.name.substr(0, name_bytes_told);
             why_ += "\": " + std::to_string(channels_.size()) + " names are the most";
+            batch.refused(why_);
         }
     }
 }
 
-void LineReader::see_overlong() {
+void LineReader::see_overlong(SampleBatch& batch) {
     if (assembler_.overlong() != overlong_seen_) {
         overlong_seen_ = assembler_.overlong();
         why_ = "longer than " + std::to_string(assembler_.bytes_max()) + " bytes";
+        batch.refused("a line is " + why_);
     }
 }
 

@@ -48,7 +48,7 @@ class LineReader {
   private:
     static constexpr std::size_t name_bytes_told = 40;  // in a message
 
-    void see_overlong();
+    void see_overlong(SampleBatch& batch);
     void take_line(std::string_view line, SampleBatch& batch);
 
     LineAssembler assembler_;

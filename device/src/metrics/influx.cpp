@@ -131,17 +131,28 @@ char next_character(std::string_view& raw, std::string_view escaped) noexcept {
 bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     line.tag_count = 0;
     line.time.reset();
+    line.fault = "a control character";
     if (has_control_but_tab(text)) {
         return false;
     }
     line.measurement = take_bytes(text, find_bare(text, ", "));
-    if (line.measurement.empty() || !read_tags(text, line) || !take_character(text, ' ')) {
+    line.fault = "no measurement";
+    if (line.measurement.empty()) {
+        return false;
+    }
+    line.fault = "a tag is not KEY=VALUE, there twice, or one too many";
+    if (!read_tags(text, line)) {
+        return false;
+    }
+    line.fault = "no field, or one that is not KEY=VALUE";
+    if (!take_character(text, ' ')) {
         return false;
     }
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     if (!read_fields(text, line)) {
         return false;
     }
+    line.fault = "not a time";
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     text = text.substr(0, text.find_last_not_of(' ') + 1);
     if (text.empty()) {

@@ -24,6 +24,7 @@ struct InfluxLine {
     std::size_t tag_count = 0;
     std::string_view fields;           // read with next_influx_field()
     std::optional<std::int64_t> time;  // since 1970, in whatever the sender counts
+    std::string_view fault;            // of a text that is no such line: what is wrong
 };
 
 /// Text between quotes, as it stands there.

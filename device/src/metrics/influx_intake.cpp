@@ -38,17 +38,17 @@ bool InfluxIntake::take(std::string_view line, const LineTarget& target) {
         return true;
     }
     if (!read_influx_line(line, line_)) {
-        return false;
+        return target.refuse(line_.fault, line);
     }
     std::optional<std::int64_t> given;
     if (line_.time) {
         given = to_utc_ns(*line_.time, target.rules.time_precision);
         if (!given && target.rules.use_time) {
-            return false;
+            return target.refuse(time_fault, line);
         }
     }
     if (!target.stamp(given)) {
-        return false;
+        return target.refuse(time_fault, line);
     }
     make_stem();
     const MetricName::Mark stem = name_.mark();

@@ -91,6 +91,7 @@ bool JsonIntake::look_over(std::string_view line, const LineTarget& target) {
     begin_line();
     for (JsonEvent event = step(scan); event != JsonEvent::end; event = step(scan)) {
         if (event == JsonEvent::fault || (is_value(event) && depth_ == 0)) {
+            fault_ = "not a JSON object or array, or nested too deeply";
             return false;
         }
         if (is_value(event) && depth_ == 1 && !note_member(scan, event, target)) {
@@ -107,18 +108,23 @@ bool JsonIntake::note_member(const JsonScan& scan, JsonEvent event, const LineTa
     }
     if (!rules.name_member.empty() && member_ == rules.name_member) {
         name_raw_ = scan.raw();
+        fault_ = "its name_member is not a text";
         return event == JsonEvent::text && !name_raw_.empty();
     }
     if (rules.use_time && !rules.time_member.empty() && member_ == rules.time_member) {
         given_ns_ = time_of(scan, event, rules.time_precision);
+        fault_ = "its time_member is not a time";
         return given_ns_.has_value();
     }
     return true;
 }
 
 bool JsonIntake::take(std::string_view line, const LineTarget& target) {
-    if (!look_over(line, target) || !target.stamp(given_ns_)) {
-        return false;
+    if (!look_over(line, target)) {
+        return target.refuse(fault_, line);
+    }
+    if (!target.stamp(given_ns_)) {
+        return target.refuse(time_fault, line);
     }
     JsonScan scan(line);
     begin_line();

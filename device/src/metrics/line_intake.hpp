@@ -27,7 +27,14 @@ struct LineTarget {
     /// Samples added from now on carry `given_utc_ns`, if that is asked for, and otherwise the arrival's time. False
     /// for a time that cannot be.
     [[nodiscard]] bool stamp(std::optional<std::int64_t> given_utc_ns) const noexcept;
+    /// Says why a line is refused. False.
+    [[nodiscard]] bool refuse(std::string_view why, std::string_view line) const noexcept {
+        batch.refused(why, line);
+        return false;
+    }
 };
+
+inline constexpr std::string_view time_fault = "its time is too far from now, or no time";
 
 /// One more than a sample can hold, so that the batch sees, and flags, what is cut; and a whole character beyond.
 inline constexpr std::size_t text_value_bytes = TelemetrySample::text_bytes_max + 4;
@@ -87,6 +94,7 @@ class JsonIntake {
     void begin_element(JsonEvent event) noexcept;
     void give(const JsonScan& scan, JsonEvent event, const LineTarget& target);
 
+    std::string_view fault_;  // of the last line that was refused
     MetricName name_;
     std::array<Level, JsonScan::depth_max> levels_{};
     std::size_t depth_ = 0;      // of levels_

@@ -79,6 +79,11 @@ bool read_field(std::string_view text, StatsdLine& line) noexcept {
     return true;
 }
 
+bool fail(StatsdLine& line, std::string_view fault) noexcept {
+    line.fault = fault;
+    return false;
+}
+
 bool are_numbers(std::string_view values) noexcept {
     if (values.empty() || values.ends_with(':')) {
         return false;
@@ -98,19 +103,25 @@ bool read_statsd_line(std::string_view text, StatsdLine& line) noexcept {
     line.rate = 1;
     line.time_s.reset();
     if (has_control(text)) {
-        return false;
+        return fail(line, "a control character");
     }
     std::string_view measured = take_until(text, '|');
     line.name = take_until(measured, ':');
     line.values = measured;
     const auto kind = to_kind(take_until(text, '|'));
-    if (line.name.empty() || !kind || !are_numbers(line.values)) {
-        return false;
+    if (line.name.empty()) {
+        return fail(line, "no name");
+    }
+    if (!kind) {
+        return fail(line, "no kind, or not one of c, m, g, ms, h, d");
+    }
+    if (!are_numbers(line.values)) {
+        return fail(line, "no value, or not a number");
     }
     line.kind = *kind;
     while (!text.empty()) {
         if (!read_field(take_until(text, '|'), line)) {
-            return false;
+            return fail(line, "a sampling rate, a time or tags that are not allowed");
         }
     }
     return true;

@@ -27,6 +27,7 @@ struct StatsdLine {
     std::array<std::string_view, tags_max> tags;  // in order, none twice
     std::size_t tag_count = 0;
     std::optional<std::int64_t> time_s;  // since 1970
+    std::string_view fault;              // of a text that is no such line: what is wrong
 };
 
 struct StatsdValue {

@@ -66,18 +66,18 @@ void StatsdIntake::make_name() noexcept {
 
 bool StatsdIntake::take(std::string_view line, const LineTarget& target) {
     if (!read_statsd_line(line, line_)) {
-        return false;
+        return target.refuse(line_.fault, line);
     }
     make_name();
     std::optional<std::int64_t> given;
     if (line_.time_s) {
         given = to_utc_ns(*line_.time_s, TimePrecision::s);
         if (!given) {
-            return false;
+            return target.refuse(time_fault, line);
         }
     }
     if (!target.stamp(given)) {
-        return false;
+        return target.refuse(time_fault, line);
     }
     Metric* const metric = target.sink.find_or_add(target.batch, name_, line_.kind == StatsdKind::timing ? "ms" : "");
     if (metric == nullptr) {

@@ -11,6 +11,20 @@
 namespace telegate {
 namespace {
 
+/// The first bytes in hexadecimal digits.
+std::string hex_excerpt(std::string_view bytes) {
+    constexpr std::size_t bytes_shown = 12;
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string text;
+    for (const char c : bytes.substr(0, bytes_shown)) {
+        const auto byte = static_cast<unsigned char>(c);
+        text += text.empty() ? "" : " ";
+        text += digits[byte >> 4U];
+        text += digits[byte & 0xFU];
+    }
+    return text;
+}
+
 constexpr unsigned bits_per_byte = 8;
 
 unsigned byte_of(char byte) noexcept {
@@ -125,7 +139,7 @@ std::size_t FrameReader::take(std::string_view bytes, SampleBatch& batch) {
         kept_.append(bytes.substr(0, taken));
         bytes.remove_prefix(taken);
         if (!has_start) {
-            find_start(0);
+            find_start(0, batch);
         }
         if (kept_.size() == format_.frame_bytes) {
             take_frame(batch);
@@ -136,8 +150,8 @@ std::size_t FrameReader::take(std::string_view bytes, SampleBatch& batch) {
 
 void FrameReader::take_frame(SampleBatch& batch) {
     if (!is_intact()) {
-        refuse("wrong checksum");
-        find_start(1);
+        refuse("wrong checksum", kept_, batch);
+        find_start(1, batch);
         return;
     }
     for (std::size_t index = 0; index < channels_.size(); ++index) {
@@ -149,24 +163,25 @@ void FrameReader::take_frame(SampleBatch& batch) {
 }
 
 /// Drops what stands before the next start bytes, or before what may become them, at `from` or further on.
-void FrameReader::find_start(std::size_t from) {
+void FrameReader::find_start(std::size_t from, SampleBatch& batch) {
     const std::string_view start = format_.start;
     std::size_t at = from;
     while (at < kept_.size() && std::string_view(kept_).substr(at, start.size()) !=
                                     start.substr(0, std::min(start.size(), kept_.size() - at))) {
         ++at;
     }
-    kept_.erase(0, at);
     skipped_bytes_ += at;
     // After opening, what is shorter than a frame may be the rest of one.
     if (at > 0 && (in_step_ || skipped_bytes_ > format_.frame_bytes)) {
-        refuse("bytes that belong to no frame");
+        refuse("bytes that belong to no frame", std::string_view(kept_).substr(0, at), batch);
     }
+    kept_.erase(0, at);
 }
 
-void FrameReader::refuse(std::string_view why) {
+void FrameReader::refuse(std::string_view why, std::string_view bytes, SampleBatch& batch) {
     ++refused_;
     why_ = why;
+    batch.refused(why, hex_excerpt(bytes));
     in_step_ = false;
     skipped_bytes_ = 0;
 }

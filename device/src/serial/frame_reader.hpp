@@ -40,8 +40,8 @@ class FrameReader {
 
   private:
     void take_frame(SampleBatch& batch);
-    void refuse(std::string_view why);
-    void find_start(std::size_t from);
+    void refuse(std::string_view why, std::string_view bytes, SampleBatch& batch);
+    void find_start(std::size_t from, SampleBatch& batch);
     [[nodiscard]] bool is_intact() const noexcept;
     void add_sample(std::size_t index, SampleBatch& batch) const;
 

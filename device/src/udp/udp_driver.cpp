@@ -177,6 +177,8 @@ std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
     for (const Datagram& datagram : datagrams) {
         if (datagram.is_cut) {
             ++datagrams_refused_.value;
+            batch.refused("a datagram is longer than " + std::to_string(options_.datagram_bytes_max) + " bytes",
+                          datagram.bytes);
             continue;
         }
         const std::int64_t utc_ns = datagram.utc_ns.value_or(now.utc_ns);
@@ -206,6 +208,10 @@ void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& ta
 }
 
 void UdpDriver::give_counts(SampleBatch& batch) {
+    if (sink_.left_out() > fields_refused_.value) {
+        batch.refused("no channel for a metric: its name is too long, or " + std::to_string(options_.channels_max) +
+                      " names are the most");
+    }
     fields_refused_.value = sink_.left_out();
     bool is_stamped = false;
     for (Count* const count : {&lines_refused_, &datagrams_refused_, &fields_refused_, &receive_buffer_}) {

@@ -87,6 +87,8 @@ TEST_CASE("books of lines are told when they change", "[device][lines]") {
 
     CHECK(reader.take("2\nwrong\n\n" + std::string(17, 'x') + "\n", f.batch) == 1);
     CHECK(reader.why_refused() == "longer than 16 bytes");
+    CHECK(f.batch.last_refused() == "a line is longer than 16 bytes");
+    CHECK(f.batch.refusals() == 2);
     reader.tell_books(f.batch);
     CHECK(f.told() == "b=2 lines.refused=2");
     CHECK(reader.ignored() == 1);
@@ -110,6 +112,8 @@ TEST_CASE("a refused line gives none of its fields", "[device][lines]") {
     CHECK(f.told().empty());
     CHECK(f.channels.size() == 1);
     CHECK(reader.why_refused() == "no NAME=VALUE at \"c\"");
+    CHECK(f.batch.last_refused() == "no NAME=VALUE at \"c\": \"a=1 b=2 c\"");
+    CHECK(f.batch.refusals() == 1);
 }
 
 TEST_CASE("byte by byte is the same as all at once", "[device][lines]") {

@@ -62,6 +62,21 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     return told;
 }
 
+TEST_CASE("why bytes are refused is told with the first of them", "[device][serial][frames]") {
+    const SystemClock clock;
+    ChannelTable channels;
+    SampleBatch batch(clock, channels, DeviceId{0}, "device", [](std::span<const TelemetrySample>) {});
+    FrameReader reader(small_format());
+    reader.open(batch);
+    reader.take(small_frame(1) + "abc" + small_frame(2), batch);
+    CHECK(batch.last_refused() == "bytes that belong to no frame: \"61\"");
+    std::string wrong = small_frame(3);
+    wrong.back() = '\0';
+    reader.take(wrong, batch);
+    CHECK(batch.last_refused() == "wrong checksum: \"AA 55 00 03 00\"");
+    CHECK(batch.refusals() == 2);
+}
+
 TEST_CASE("a frame holds numbers of any width and order of bytes", "[device][serial][frames]") {
     auto [number, bytes, told] = GENERATE(table<std::string, std::string, std::string>({
         {"int8", "\xFE"s, "-2"},

@@ -110,6 +110,9 @@ TEST_CASE("a datagram that is too long is refused as a whole and counted", "[dev
     REQUIRE(udp.reads_until("c"));
     CHECK_FALSE(udp.has("a"));
     CHECK(udp.count_of("datagrams.refused") == 1);
+    CHECK(udp.bench->batch().refusals() == 1);
+    CHECK_THAT(udp.bench->batch().last_refused(),
+               Catch::StartsWith("a datagram is longer than 16 bytes: \"a:1|g\nbbbbb:22|g"));
     CHECK(udp.has("bbbbb"));
     CHECK(udp.count_of("lines.refused") == 0);
 }

@@ -175,6 +175,28 @@ TEST_CASE("bad lines are counted and the good ones of the same datagram taken", 
     CHECK_FALSE(udp.has("ok.a"));
 }
 
+TEST_CASE("why a line is refused is told with its begin", "[device][udp]") {
+    const auto [format, line, why] = GENERATE(table<DatagramFormat, std::string, std::string>(
+        {{DatagramFormat::statsd, "nonsense", "no kind, or not one of c, m, g, ms, h, d"},
+         {DatagramFormat::statsd, ":1|c", "no name"},
+         {DatagramFormat::statsd, "a:x|c", "no value, or not a number"},
+         {DatagramFormat::statsd, "a:1|c|@2", "a sampling rate, a time or tags that are not allowed"},
+         {DatagramFormat::statsd, "a:1|g|T5", "its time is too far from now, or no time"},
+         {DatagramFormat::influx, ",a=b f=1", "no measurement"},
+         {DatagramFormat::influx, "m,a f=1", "a tag is not KEY=VALUE, there twice, or one too many"},
+         {DatagramFormat::influx, "m", "no field, or one that is not KEY=VALUE"},
+         {DatagramFormat::influx, "m f=1 x", "not a time"},
+         {DatagramFormat::influx, "m f=1 5", "its time is too far from now, or no time"},
+         {DatagramFormat::json, "{\"a\":}", "not a JSON object or array, or nested too deeply"},
+         {DatagramFormat::json, "{\"name\":3}", "its name_member is not a text"},
+         {DatagramFormat::json, "{\"at\":\"x\"}", "its time_member is not a time"}}));
+    UdpFixture udp(with_time(format));
+    udp.sender->send(line);
+    REQUIRE(udp.reads_until("lines.refused", 2));
+    CHECK(udp.bench->batch().last_refused() == why + ": \"" + line + '"');
+    CHECK(udp.bench->batch().refusals() == 1);
+}
+
 TEST_CASE("packets of a stock StatsD client are understood", "[device][udp]") {
     // Recorded from python3-statsd 4.0.1: incr, incr with a rate, decr, gauge, gauge with delta, timing, and a
     // pipeline.
