@@ -253,10 +253,14 @@ void SampleBatch::put(Channel channel, Quality quality, const Value& value) {
         return;
     }
     Slot& slot = slots_[index];
+    constexpr bool is_number = std::is_same_v<Value, double> || std::is_same_v<Value, std::int64_t>;
     if (slot.processed == not_processed) [[likely]] {
+        if constexpr (!is_number && !std::is_same_v<Value, bool>) {
+            count_bad(quality);
+        }
         return write(next(slot, quality), value);
     }
-    if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::int64_t>) {
+    if constexpr (is_number) {
         processing_->take_number(slot, value, quality);
     } else {
         TelemetrySample raw{};

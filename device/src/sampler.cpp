@@ -134,7 +134,7 @@ bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
     device.note_batch();
     const bool is_whole = result.status != ReadResult::Status::interrupted;
     if (is_whole) {
-        device.note_result(result, clock_);
+        device.note_result(result, both.utc_ns);
         device.note_clash();
     }
     device.batch->flush();
@@ -218,12 +218,15 @@ CommandResult Sampler::command(DeviceId device, DeviceCommand command) {
     }
     if (command == DeviceCommand::reset) {
         target.reset();
+        target.tell(DeviceTransition::reset);
     } else if (before == DeviceState::safe) {
         return {before, false};
-    } else if (command == DeviceCommand::stop) {
+    } else if (command == DeviceCommand::stop && before != DeviceState::idle) {
         target.enter(DeviceState::idle);
-    } else if (before == DeviceState::idle) {
+        target.tell(DeviceTransition::stopped);
+    } else if (command == DeviceCommand::start && before == DeviceState::idle) {
         target.start();
+        target.tell(DeviceTransition::started);
     }
     return {target.state.load(std::memory_order_relaxed), true};
 }
@@ -297,6 +300,13 @@ DeviceStatus Sampler::status(DeviceId device) const {
     status.refused = source.refused.load(std::memory_order_relaxed);
     status.last_refused = source.last_refused.load();
     status.last_refused_utc_ns = source.refused_utc_ns.load(std::memory_order_relaxed);
+    status.is_error_current = source.is_error_current.load(std::memory_order_relaxed);
+    status.last_error_utc_ns = source.last_error_utc_ns.load(std::memory_order_relaxed);
+    status.last_good_utc_ns = source.last_good_utc_ns.load(std::memory_order_relaxed);
+    status.state_since_utc_ns = source.state_since_utc_ns.load(std::memory_order_relaxed);
+    status.is_wanted = source.is_wanted.load(std::memory_order_relaxed);
+    status.outages = source.outages.load(std::memory_order_relaxed);
+    status.samples_bad = source.samples_bad.load(std::memory_order_relaxed);
     status.lateness_p50 = source.lateness.quantile(0.50);
     status.lateness_p99 = source.lateness.quantile(0.99);
     status.lateness_max = source.lateness.maximum();

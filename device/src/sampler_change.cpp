@@ -34,7 +34,7 @@ Sampler::Device& Sampler::device_named(const std::string& name) {
         throw std::length_error("device \"" + name + "\" is one name too many: since the start there have been " +
                                 std::to_string(index) + ", which is the most; a restart makes room");
     }
-    by_id_[index] = std::make_unique<Device>(name, static_cast<DeviceId>(index), queue_.first());
+    by_id_[index] = std::make_unique<Device>(name, static_cast<DeviceId>(index), *this);
     names_.store(index + 1, std::memory_order_release);
     return *by_id_[index];
 }

@@ -56,20 +56,39 @@ struct Sampler::Device {
     std::atomic<std::uint64_t> lost_at_source{0};
     std::atomic<MonoTime> overflowed_at{MonoTime::min()};  // a sample of it was lost then; min: never
     std::array<std::atomic<std::uint64_t>, filter_reasons> filtered_by{};
+    std::atomic<std::uint64_t> samples_bad{0};
+    std::atomic<std::uint64_t> outages{0};
+    std::atomic<std::int64_t> state_since_utc_ns{0};
+    std::atomic<std::int64_t> last_good_utc_ns{0};
+    std::atomic<std::int64_t> last_error_utc_ns{0};
+    std::atomic<bool> is_error_current{false};
+    std::atomic<bool> is_wanted{true};
     ErrorText last_error;
     std::atomic<std::uint64_t> refused{0};
     std::atomic<std::int64_t> refused_utc_ns{0};
     ErrorText last_refused;
     DurationHistogram lateness;
 
-    Device(std::string device_name, DeviceId device_id, BoundedQueue<TelemetrySample>::Producer& shared)
-        : name(std::move(device_name)), id(device_id), producer(&shared), breaker({}, to_index(device_id) + 1) {}
+    Device(std::string device_name, DeviceId device_id, Sampler& sampler)
+        : name(std::move(device_name)),
+          id(device_id),
+          producer(&sampler.queue_.first()),
+          breaker({}, to_index(device_id) + 1),
+          clock_(sampler.clock_),
+          observer_(sampler.observer_) {}
 
     [[nodiscard]] bool runs() const noexcept {
         const DeviceState current = state.load(std::memory_order_relaxed);
         return current == DeviceState::measuring || current == DeviceState::error;
     }
-    void enter(DeviceState next) noexcept { state.store(next, std::memory_order_relaxed); }
+    void enter(DeviceState next) noexcept {
+        if (state.load(std::memory_order_relaxed) != next || state_since_utc_ns.load(std::memory_order_relaxed) == 0) {
+            state_since_utc_ns.store(clock_.utc_now_ns(), std::memory_order_relaxed);
+            state.store(next, std::memory_order_relaxed);
+        }
+    }
+    /// Reports what a command has changed.
+    void tell(DeviceTransition transition) const { tell({.transition = transition}, {}); }
 
     /// What the batch has counted.
     void note_batch() noexcept {
@@ -86,6 +105,12 @@ struct Sampler::Device {
             last_refused.store(batch->last_refused());
             refusals_seen_ = refusals;
         }
+        const std::uint64_t bad = batch->samples_bad();
+        bad_in_read_ = bad - bad_seen_;
+        if (bad_in_read_ != 0) {
+            samples_bad.fetch_add(bad_in_read_, std::memory_order_relaxed);
+            bad_seen_ = bad;
+        }
     }
 
     /// A channel that the driver has declared since it was opened may have the name of one that processing makes. Told
@@ -96,10 +121,10 @@ struct Sampler::Device {
         }
         clash_told_ = true;
         try {
-            last_error.store("channel \"" + batch->clash() +
-                             "\" is one of the device and one that its settings make: the later one gets no samples");
+            note_error("channel \"" + batch->clash() +
+                       "\" is one of the device and one that its settings make: the later one gets no samples");
         } catch (const std::bad_alloc&) {
-            last_error.store("a channel of the device has the name of one that its settings make");
+            note_error("a channel of the device has the name of one that its settings make");
         }
     }
 
@@ -119,25 +144,32 @@ struct Sampler::Device {
     }
     [[nodiscard]] bool is_left_alone() const noexcept { return breaker.state() == BreakerState::open; }
 
-    void note_result(const ReadResult& result, const Clock& clock) noexcept {
+    void note_result(const ReadResult& result, std::int64_t read_utc_ns) noexcept {
         reads.fetch_add(1, std::memory_order_relaxed);
-        if (result.status != ReadResult::Status::failed) {
-            if (!result.what.empty()) {
-                last_error.store(result.what);
-            }
-            forget_failures();
-            return enter(DeviceState::measuring);
+        if (result.status == ReadResult::Status::failed) {
+            return note_failure(result);
         }
-        reads_failed.fetch_add(1, std::memory_order_relaxed);
-        last_error.store(result.what);
-        const std::uint64_t errors = failures_in_row.load(std::memory_order_relaxed) + 1;
-        failures_in_row.store(errors, std::memory_order_relaxed);
-        if (own.load(std::memory_order_relaxed)) {
-            breaker.note_failure(clock.mono_now());
-            show_breaker();
+        if (!streams || batch->has_samples()) {  // a device that streams may have been silent
+            last_good_utc_ns.store(read_utc_ns, std::memory_order_relaxed);
         }
-        const std::uint32_t most = errors_before_safe();
-        enter(most != 0 && errors >= most ? DeviceState::safe : DeviceState::error);
+        if (!result.what.empty()) {
+            note_error(result.what);
+        } else if (is_error_current.load(std::memory_order_relaxed)) {
+            is_error_current.store(false, std::memory_order_relaxed);
+        }
+        const bool has_recovered = state.load(std::memory_order_relaxed) == DeviceState::error;
+        const bool was_left_alone = breaker_state.load(std::memory_order_relaxed) == BreakerState::open;
+        forget_failures();
+        enter(DeviceState::measuring);
+        if (has_recovered) [[unlikely]] {
+            end_outage(was_left_alone);
+        }
+    }
+    void note_failure(const ReadResult& result) noexcept;
+    void note_error(std::string_view what) noexcept {
+        last_error.store(what);
+        last_error_utc_ns.store(clock_.utc_now_ns(), std::memory_order_relaxed);
+        is_error_current.store(true, std::memory_order_relaxed);
     }
 
     [[nodiscard]] std::uint32_t errors_before_safe() const noexcept {
@@ -159,6 +191,8 @@ struct Sampler::Device {
         forget_failures();
         last_error.store("");
         last_refused.store("");
+        last_error_utc_ns.store(0, std::memory_order_relaxed);
+        is_error_current.store(false, std::memory_order_relaxed);
         clash_told_ = false;
     }
 
@@ -180,12 +214,14 @@ struct Sampler::Device {
         grid.set_rule({to.interval, to.alignment, to.offset, to_index(id)});
         breaker.adjust(to.breaker);
         options = std::move(to);
+        is_wanted.store(options.started, std::memory_order_relaxed);
         interval.store(options.interval, std::memory_order_relaxed);
     }
 
     /// Takes the driver and the batch, and gives back those before. A device that somebody has stopped stays so.
     void install(DeviceOptions to, std::unique_ptr<Driver>& other_driver, std::unique_ptr<SampleBatch>& other_batch) {
-        const bool is_stopped = driver == nullptr ? !to.started : state.load() == DeviceState::idle;
+        const bool is_new = driver == nullptr;
+        const bool is_stopped = is_new ? !to.started : state.load() == DeviceState::idle;
         close_driver();
         other_batch->go_on_from(batch == nullptr ? std::exchange(past, {}) : batch->retire(), batch.get());
         driver.swap(other_driver);
@@ -194,11 +230,13 @@ struct Sampler::Device {
         waits_for_room = driver->traits().waits_for_room;
         lost_seen_ = 0;
         refusals_seen_ = 0;
+        bad_seen_ = 0;
         adjust(std::move(to));
         grid.forget();
         forget_errors();
         note_batch();
         enter(is_stopped ? DeviceState::idle : DeviceState::measuring);
+        tell(is_new ? DeviceTransition::added : DeviceTransition::changed);
     }
 
     void remove(std::unique_ptr<Driver>& old_driver, std::unique_ptr<SampleBatch>& old_batch) {
@@ -208,9 +246,26 @@ struct Sampler::Device {
         old_driver = std::move(driver);
         old_batch = std::move(batch);
         channels.store(0, std::memory_order_relaxed);
+        tell(DeviceTransition::removed);
     }
 
   private:
+    /// What was counted when the device failed first in a row.
+    struct Outage {
+        MonoTime began{};
+        std::uint64_t reads_failed = 0;
+        std::uint64_t reads_left_out = 0;
+        std::uint64_t samples_bad = 0;
+    };
+
+    void begin_outage() noexcept;
+    void end_outage(bool breaker_was_open) const noexcept;
+    /// Fills in device and time.
+    void tell(DeviceNews news, std::string_view why) const;
+    [[nodiscard]] std::uint64_t reads_left_out() const noexcept {
+        return ticks_missed.load(std::memory_order_relaxed) + reads_skipped.load(std::memory_order_relaxed);
+    }
+
     void close_driver() {
         if (driver != nullptr) {
             driver->close(*batch);
@@ -220,7 +275,12 @@ struct Sampler::Device {
 
     std::uint64_t lost_seen_ = 0;      // of the present batch
     std::uint64_t refusals_seen_ = 0;  // the same
-    bool clash_told_ = false;          // since the errors were forgotten
+    const Clock& clock_;
+    const DeviceObserver& observer_;
+    Outage outage_;                // of the last one
+    std::uint64_t bad_seen_ = 0;   // as well
+    std::uint64_t bad_in_read_ = 0;
+    bool clash_told_ = false;  // since the errors were forgotten
 };
 
 }  // namespace telegate

@@ -30,6 +30,7 @@ void refuse_given(const ChannelSettings& channel, std::string_view driver, std::
 
 // make_driver() for each driver, in NAME_plan.cpp: settings turned into the options of the driver.
 [[nodiscard]] std::unique_ptr<Driver> make_clock(const DeviceSettings& device, DeviceChannels channels);
+[[nodiscard]] std::unique_ptr<Driver> make_gateway(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_iio(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_host(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_replay(const DeviceSettings& device, DeviceChannels channels);

@@ -1,5 +1,6 @@
 #include "gateway.hpp"
 
+#include "gateway_driver.hpp"
 #include "log_value.hpp"
 #include "run_on.hpp"
 #include "schedule_refusals.hpp"
@@ -16,6 +17,11 @@ namespace {
 
 constexpr std::chrono::milliseconds memory_pause{10};  // until there may be some again
 
+/// The file of events, next to the state file.
+std::string events_path(const StateFile& state) {
+    return state.is_kept() ? state.path() + ".events" : "";
+}
+
 RestOptions with_descriptors(RestOptions options, const DescriptorShares& shares) {
     options.connections_max = shares.rest;
     options.streams_max = shares.rest_streams;
@@ -30,6 +36,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       state_file_(settings.state_file, log),
       epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
       started_at_(clock_.mono_now()),
+      events_(clock_, [this] { event_keeper_.wake(); }),
+      event_keeper_(events_, log_, events_path(state_file_)),
       descriptors_(share_descriptors(raise_descriptor_limit(), plan.devices.size(), plan.rest.connections_max,
                                      plan.rest.streams_max)),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
@@ -53,9 +61,13 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       pump_watch_(reactor_, clock_, pump_),
       endpoint_trouble_(clock_),
       sampler_(sample_clock_, channels_, queue_, ledger_, waker_),
+      channel_watch_({reactor_, channels_, pump_, clock_,
+                      [this](DeviceId device) {
+                          return sampler_.state(device) == DeviceState::measuring;
+                      }}),
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
-                   log_level_, recorders_}),
+                   log_level_, recorders_, events_}),
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
@@ -66,6 +78,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
         }
     });
     add_devices(std::move(plan.devices));
+    observe_devices();  // from now on, so that the devices of the start are not reported as added
     recorders_.change(plan.recorders);
     beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
 }
@@ -97,6 +110,7 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
 
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
+        read_events_from(*device.driver, events_);
         sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
     }
 }
@@ -168,6 +182,7 @@ RestHandlers Gateway::rest_handlers() {
     };
     handlers.sample_text = &sample_text_;
     handlers.history = &history_;
+    handlers.events = &events_;
     handlers.ledger = &ledger_;
     handlers.streams = &streams_;
     handlers.log_level = &log_level_;
@@ -202,7 +217,10 @@ std::vector<Endpoint> Gateway::endpoints() const {
 
 void Gateway::start() {
     state_file_.begin(epoch_ms_);
+    event_keeper_.start();
+    note_start();
     pump_.start();
+    channel_watch_.start();
     io_thread_ = start_thread("tg-io", [this] { run_io(); });
     sampling_threads_.start();
     for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
@@ -276,6 +294,8 @@ void Gateway::finish() {
     services_.join();
     pump_.discard_all(DropReason::shutdown);
     recorders_.close();
+    events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});
+    event_keeper_.stop();
     end_epoch();
     log_final_books();
 }
@@ -319,22 +339,6 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
                        std::string(to_string(result->state)) + " possible=" + (result->possible ? "true" : "false"));
     }
     return result;
-}
-
-Health Gateway::health() {
-    Health health;
-    const GatewayState state = state_;
-    const bool runs = state == GatewayState::running;
-    health.checks.push_back({.name = "state", .good = runs, .detail = runs ? "" : std::string(to_string(state))});
-    health.checks.push_back(check_sampling(sampling_threads_, sampler_, clock_.mono_now()));
-    if (io_thread_.joinable()) {
-        health.checks.push_back(check_pump(pump_watch_.ask(sign_of_life_max)));
-    }
-    health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
-    health.checks.push_back(endpoint_trouble_.check());
-    health.checks.push_back(check_devices(sampler_));
-    health.checks.push_back(check_recordings(recorders_.status()));
-    return health;
 }
 
 std::string Gateway::rest_url() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "beats.hpp"
+#include "channel_watch.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
@@ -11,6 +12,8 @@
 #include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
+#include "event_keeper.hpp"
+#include "events.hpp"
 #include "health_checks.hpp"
 #include "history.hpp"
 #include "last_values.hpp"
@@ -99,6 +102,8 @@ class Gateway {
     [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
     [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
     [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
+    /// Threads: any.
+    [[nodiscard]] EventLog& events() noexcept { return events_; }
 
   private:
     void run_io();
@@ -120,6 +125,8 @@ class Gateway {
     [[nodiscard]] std::string rest_url() const;
     [[nodiscard]] ServicesParts services_parts();
     void end_epoch();
+    void observe_devices();
+    void note_start();
     void log_start() const;
     void log_final_books() const;
 
@@ -130,6 +137,8 @@ class Gateway {
     StateFile state_file_;
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;
+    EventLog events_;
+    EventKeeper event_keeper_;
     const DescriptorShares descriptors_;
     MonoTime stop_until_{};  // when the grace for subscribers ends
     std::atomic<GatewayState> state_{GatewayState::starting};
@@ -154,6 +163,7 @@ class Gateway {
     PumpWatch pump_watch_;
     EndpointTrouble endpoint_trouble_;
     Sampler sampler_;
+    ChannelWatch channel_watch_;
     SamplingThreads sampling_threads_;
     LiveParts live_parts_;
     LiveSettings live_settings_;

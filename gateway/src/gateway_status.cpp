@@ -86,8 +86,10 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
         queued += books.queued;
         snapshot.books_removed += books;
     }
+    const BadChannels bad = channel_watch_.bad();
     for (const DeviceId id : devices) {
         snapshot.devices.push_back(sampler_.status(id));
+        snapshot.channels_bad.push_back(bad.of(id));
         snapshot.books.push_back(all[to_index(id)]);
         snapshot.books_removed -= snapshot.books.back();
     }

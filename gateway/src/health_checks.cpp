@@ -1,5 +1,7 @@
 #include "health_checks.hpp"
 
+#include "status_parts.hpp"
+
 #include "core/publisher.hpp"
 
 namespace telegate {
@@ -38,7 +40,7 @@ HealthCheck check_pump(const PumpReport& report) {
 }
 
 HealthCheck check_devices(const Sampler& sampler) {
-    HealthCheck check{.name = "devices", .detail = ""};
+    HealthCheck check{.name = "devices", .detail = "", .is_warning = true};
     for (const DeviceId id : sampler.devices()) {
         const DeviceState state = sampler.state(id);
         if (state == DeviceState::error || state == DeviceState::safe) {
@@ -47,6 +49,32 @@ HealthCheck check_devices(const Sampler& sampler) {
             check.detail += status.last_error.empty() ? "" : " (" + status.last_error + ')';
             check.good = false;
         }
+    }
+    return check;
+}
+
+HealthCheck check_stopped(const Sampler& sampler) {
+    HealthCheck check{.name = "stopped", .detail = "", .is_warning = true};
+    for (const DeviceId id : sampler.devices()) {
+        if (sampler.state(id) != DeviceState::idle) {
+            continue;
+        }
+        if (const DeviceStatus status = sampler.status(id); status.is_stopped()) {
+            check.detail +=
+                (check.good ? "" : "; ") + status.name + " is stopped since " + to_iso8601(status.state_since_utc_ns);
+            check.good = false;
+        }
+    }
+    return check;
+}
+
+HealthCheck check_channels(const BadChannels& bad) {
+    HealthCheck check{.name = "channels", .good = bad.count == 0, .detail = "", .is_warning = true};
+    for (const std::string& channel : bad.named) {
+        check.detail += (check.detail.empty() ? "no good value: " : ", ") + channel;
+    }
+    if (bad.count > bad.named.size()) {
+        check.detail += " and " + std::to_string(bad.count - bad.named.size()) + " more";
     }
     return check;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "channel_watch.hpp"
 #include "core/clock.hpp"
 #include "core/monitor.hpp"
 #include "device/sampler.hpp"
@@ -24,8 +25,12 @@ inline constexpr std::chrono::seconds stuck_after{2};
 [[nodiscard]] HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now);
 /// Whether the io thread answers and takes what is in the queue.
 [[nodiscard]] HealthCheck check_pump(const PumpReport& report);
-/// Whether every device that should measure does. A restart would not mend them.
+/// Warns of devices that fail.
 [[nodiscard]] HealthCheck check_devices(const Sampler& sampler);
+/// Warns of devices that their settings start and that somebody has stopped.
+[[nodiscard]] HealthCheck check_stopped(const Sampler& sampler);
+/// Warns of channels that stay bad while their device measures.
+[[nodiscard]] HealthCheck check_channels(const BadChannels& bad);
 
 /// Checks that every recording is being written.
 [[nodiscard]] HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders);

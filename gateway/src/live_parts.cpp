@@ -1,5 +1,6 @@
 #include "live_parts.hpp"
 
+#include "gateway_driver.hpp"
 #include "plan_change.hpp"
 #include "run_on.hpp"
 
@@ -80,6 +81,9 @@ void LiveParts::bind_now(Endpoints& endpoints, const Wanted& wanted, const Plann
 void LiveParts::change_devices(DeviceChange change) {
     if (change.empty()) {
         return;
+    }
+    for (DeviceChange::NewDriver& each : change.set) {
+        read_events_from(*each.driver, parts_.events);
     }
     const auto prepared = parts_.sampler.prepare(std::move(change));
     if (!parts_.sampling_threads.run_change(prepared, answer_time_max)) {

@@ -7,6 +7,7 @@
 #include "core/reactor.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
+#include "events.hpp"
 #include "log_level.hpp"
 #include "plan_change.hpp"
 #include "publishers.hpp"
@@ -47,6 +48,7 @@ class LiveParts {
         Beats& beats;
         LogLevel& log_level;
         Recorders& recorders;
+        const EventLog& events;
     };
     explicit LiveParts(Parts parts) noexcept : parts_(parts) {}
 

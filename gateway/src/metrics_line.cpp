@@ -78,6 +78,41 @@ void add_breakers(Source source, Text text) {
     }
 }
 
+double seconds_of(std::int64_t utc_ns) {
+    return static_cast<double>(utc_ns) / 1e9;
+}
+
+void add_last_good(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        if (device.last_good_utc_ns != 0) {
+            text.add({{"device", device.name}}, seconds_of(device.last_good_utc_ns));
+        }
+    }
+}
+
+void add_stopped(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        text.add_flag({{"device", device.name}}, device.is_stopped());
+    }
+}
+
+void add_channels_bad(Source source, Text text) {
+    const auto& bad = source.snapshot.channels_bad;
+    for (std::size_t i = 0; i < std::min(bad.size(), source.snapshot.devices.size()); ++i) {
+        text.add({{"device", source.snapshot.devices[i].name}}, bad[i]);
+    }
+}
+
+void add_events(Source source, Text text) {
+    if (source.handlers.events != nullptr) {
+        const EventCounts counts = source.handlers.events->counts();
+        text.add({{"outcome", "added"}}, counts.added);
+        text.add({{"outcome", "held_back"}}, counts.held_back);
+        text.add({{"outcome", "overwritten"}}, counts.overwritten);
+        text.add({{"outcome", "lost"}}, counts.lost);
+    }
+}
+
 void add_lateness(Source source, Text text) {
     for (const DeviceStatus& device : source.snapshot.devices) {
         text.add({{"device", device.name}, {"quantile", "0.5"}}, to_seconds(device.lateness_p50));
@@ -129,6 +164,22 @@ constexpr std::array line_rows{
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads_skipped; }); }},
     MetricRow{{"telegate_device_failures_in_row", MetricType::gauge, "", "Readings that failed since the last good one."},
               "device", [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.failures_in_row; }); }},
+    MetricRow{{"telegate_device_outages", MetricType::counter, "", "How often the device has begun to fail."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.outages; }); }},
+    MetricRow{{"telegate_device_last_good_timestamp_seconds", MetricType::gauge, "seconds",
+               "When the device last gave a reading, in seconds since 1970; not there before the first."}, "device", add_last_good},
+    MetricRow{{"telegate_device_state_since_timestamp_seconds", MetricType::gauge, "seconds",
+               "Since when the device is in its state, in seconds since 1970."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return seconds_of(d.state_since_utc_ns); }); }},
+    MetricRow{{"telegate_device_stopped", MetricType::gauge, "",
+               "1 when somebody has stopped a device that its settings start, 0 otherwise."}, "device", add_stopped},
+    MetricRow{{"telegate_device_samples_bad", MetricType::counter, "", "Samples of quality bad."}, "device",
+              [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.samples_bad; }); }},
+    MetricRow{{"telegate_device_channels_bad", MetricType::gauge, "",
+               "Channels that have been bad for a minute or longer while the device measures."}, "device", add_channels_bad},
+    MetricRow{{"telegate_events", MetricType::counter, "",
+               "Events of devices and alarms: added to GET /events, held back, overwritten there, lost for lack of memory."},
+              "outcome", add_events},
     MetricRow{{"telegate_device_breaker_state", MetricType::gauge, "",
                "1 for the state that the breaker is in, 0 for the others; of devices with a thread of their own."},
               "device, state", add_breakers},

@@ -99,7 +99,7 @@ constexpr std::array service_rows{
     MetricRow{{"telegate_start_time_seconds", MetricType::gauge, "seconds",
                "When the gateway started, in seconds since 1970; sequence numbers restart with it."}, "",
               [](Source s, Text t) { t.add({}, static_cast<double>(s.snapshot.epoch_ms) / 1e3); }},
-    MetricRow{{"telegate_ready", MetricType::gauge, "", "1 when everything works that the settings ask for, 0 when not."}, "",
+    MetricRow{{"telegate_ready", MetricType::gauge, "", "1 when the gateway can serve, 0 when not, as /readyz says; a failed device is a warning."}, "",
               [](Source s, Text t) { t.add_flag({}, s.health.ready()); }},
     MetricRow{{"telegate_check", MetricType::gauge, "", "1 when this part works, 0 when not, see /readyz?verbose."}, "check",
               add_health},

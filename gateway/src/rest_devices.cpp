@@ -32,7 +32,7 @@ HttpResponse no_device(const RestCall& call, const std::vector<std::string>& kno
 
 /// As in `sampler.devices[]` of /status, with its books.
 Json device_with_books(const StatusSnapshot& snapshot, std::size_t device) {
-    Json json = device_json(snapshot.devices[device]);
+    Json json = device_json(snapshot, device);
     if (device < snapshot.books.size()) {
         json["books"] = book_json(snapshot.books[device]);
         json["books"]["balanced"] = snapshot.books[device].balanced();

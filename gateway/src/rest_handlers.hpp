@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device/sampler.hpp"
+#include "events.hpp"
 #include "health.hpp"
 #include "history.hpp"
 #include "http_budget.hpp"
@@ -51,6 +52,7 @@ struct RestHandlers {
     // Parts that any thread may use. They outlive the server.
     SampleText* sample_text = nullptr;
     const History* history = nullptr;
+    const EventLog* events = nullptr;
     const Ledger* ledger = nullptr;
     OpenStreams* streams = nullptr;
     LogLevel* log_level = nullptr;

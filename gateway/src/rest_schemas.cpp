@@ -80,8 +80,9 @@ constexpr std::string_view schemas = R"json({
 "Device": {
   "type": "object",
   "required": ["name", "state", "interval_ms", "channels", "reads", "reads_failed", "ticks_missed", "reads_skipped",
-    "failures_in_row", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "refused", "last_refused",
-    "last_refused_time", "lateness_s"],
+    "failures_in_row", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "last_error_current", "last_error_time",
+    "last_good_time", "state_since", "outages", "samples_bad", "channels_bad", "refused", "last_refused", "last_refused_time",
+    "lateness_s"],
   "properties": {
     "name": {"type": "string"},
     "state": {"$ref": "#/components/schemas/DeviceState"},
@@ -100,8 +101,46 @@ constexpr std::string_view schemas = R"json({
     "refused": {"$ref": "#/components/schemas/Count"},
     "last_refused": {"type": ["string", "null"]},
     "last_refused_time": {"type": ["string", "null"]},
+    "last_error_current": {"type": "boolean"},
+    "last_error_time": {"type": ["string", "null"]},
+    "last_good_time": {"type": ["string", "null"]},
+    "state_since": {"type": ["string", "null"]},
+    "outages": {"$ref": "#/components/schemas/Count"},
+    "samples_bad": {"$ref": "#/components/schemas/Count"},
+    "channels_bad": {"$ref": "#/components/schemas/Count"},
     "lateness_s": {"$ref": "#/components/schemas/Lateness"},
     "books": {"$ref": "#/components/schemas/Books"}
+  }
+},
+"Event": {
+  "type": "object",
+  "required": ["number", "time", "device", "channel", "kind", "text", "held_back"],
+  "properties": {
+    "number": {"type": "integer", "minimum": 1},
+    "time": {"type": "string"},
+    "device": {"type": "string"},
+    "channel": {"type": "string"},
+    "kind": {"type": "string"},
+    "text": {"type": "string"},
+    "held_back": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"EventCounts": {
+  "type": "object",
+  "required": ["added", "held_back", "overwritten", "lost"],
+  "properties": {
+    "added": {"$ref": "#/components/schemas/Count"}, "held_back": {"$ref": "#/components/schemas/Count"},
+    "overwritten": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"Events": {
+  "type": "object",
+  "required": ["last_number", "more", "counts", "events"],
+  "properties": {
+    "last_number": {"$ref": "#/components/schemas/Count"},
+    "more": {"type": "boolean"},
+    "counts": {"$ref": "#/components/schemas/EventCounts"},
+    "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}
   }
 },
 "Devices": {

@@ -43,13 +43,20 @@ std::string reload_text(const std::optional<ReloadStatus>& last) {
            ", see /status or the log";
 }
 
-std::string not_ready_text(const Health& health) {
-    std::string text = "not ready:";
+/// " pump: why; devices: why", of those that have failed and are warnings, or are not.
+std::string failed_checks_text(const Health& health, bool warnings) {
+    std::string text;
     for (const HealthCheck& check : health.checks) {
-        text += check.good ? "" : ' ' + std::string(check.name) + ": " + check.detail + ';';
+        if (!check.good && check.is_warning == warnings) {
+            text += (text.empty() ? " " : "; ") + std::string(check.name) + ": " + check.detail;
+        }
     }
-    text.pop_back();
     return text;
+}
+
+std::string with_warnings(const std::string& text, const Health& health) {
+    const std::string warnings = failed_checks_text(health, true);
+    return warnings.empty() ? text : text + "; warning:" + warnings;
 }
 
 }  // namespace
@@ -129,7 +136,10 @@ int Service::look_after(ServiceNotify& notify) {
             notify.watchdog();
         }
         if (!is_stopping_) {
-            notify.status(health.ready() ? running_text() : not_ready_text(health) + reload_text(last_reload()));
+            const std::string text =
+                health.ready() ? running_text()
+                               : "not ready:" + failed_checks_text(health, false) + reload_text(last_reload());
+            notify.status(with_warnings(text, health));
         }
         now = clock_.mono_now();
         look_at_ = now + notify.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);

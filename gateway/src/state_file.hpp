@@ -45,6 +45,8 @@ class StateFile {
     [[nodiscard]] std::optional<std::uint64_t> published_after(std::int64_t epoch_ms,
                                                                std::uint64_t position) const noexcept;
     [[nodiscard]] bool is_kept() const noexcept { return !path_.empty(); }
+    /// Of the file itself, not of a link to it; "": there is none.
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   private:
     void lock();

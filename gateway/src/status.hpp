@@ -77,8 +77,9 @@ struct StatusSnapshot {
 
     ThreadSchedule sampling_schedule;  // in force
     std::vector<DeviceStatus> devices;
-    std::vector<Books> books;  // one per device, same order
-    Books books_removed;       // of all devices that are no more, together
+    std::vector<std::uint64_t> channels_bad = {};  // one per device, same order: see ChannelWatch
+    std::vector<Books> books;                      // as well
+    Books books_removed;                           // of all devices that are no more, together
     /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().
     bool queue_agrees = true;
     bool channels_agree = true;  // the books of the channels with those of the devices

@@ -172,8 +172,8 @@ std::string channels_text(const StatusSnapshot& snapshot) {
 
 std::string status_json(const StatusSnapshot& snapshot) {
     Json devices = Json::array();
-    for (const DeviceStatus& device : snapshot.devices) {
-        devices.push_back(device_json(device));
+    for (std::size_t device = 0; device < snapshot.devices.size(); ++device) {
+        devices.push_back(device_json(snapshot, device));
     }
     Json json = Json::object();  // null that lacks memory to become an object cannot be destroyed
     json["name"] = "telegate";

@@ -88,7 +88,11 @@ nlohmann::ordered_json book_json(const Books& book) {
             {"dropped", std::move(dropped)}};
 }
 
-nlohmann::ordered_json device_json(const DeviceStatus& device) {
+nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t index) {
+    const DeviceStatus& device = snapshot.devices[index];
+    const auto time_or_null = [](std::int64_t utc_ns) {
+        return utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(utc_ns));
+    };
     Json json{{"name", device.name},
               {"state", to_string(device.state)},
               {"interval_ms", interval_json(device.interval)},
@@ -106,6 +110,13 @@ nlohmann::ordered_json device_json(const DeviceStatus& device) {
               {"refused", device.refused},
               {"last_refused", nullptr},
               {"last_refused_time", nullptr},
+              {"last_error_current", device.is_error_current},
+              {"last_error_time", time_or_null(device.last_error_utc_ns)},
+              {"last_good_time", time_or_null(device.last_good_utc_ns)},
+              {"state_since", time_or_null(device.state_since_utc_ns)},
+              {"outages", device.outages},
+              {"samples_bad", device.samples_bad},
+              {"channels_bad", index < snapshot.channels_bad.size() ? snapshot.channels_bad[index] : 0},
               {"lateness_s",
                {{"p50", to_seconds(device.lateness_p50)},
                 {"p99", to_seconds(device.lateness_p99)},

@@ -14,7 +14,8 @@ namespace telegate {
 
 /// The parts of /status that other answers show too. Threads: any.
 [[nodiscard]] nlohmann::ordered_json book_json(const Books& book);
-[[nodiscard]] nlohmann::ordered_json device_json(const DeviceStatus& device);
+/// One of snapshot.devices.
+[[nodiscard]] nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t index);
 [[nodiscard]] nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber);
 [[nodiscard]] nlohmann::ordered_json services_json(const ServicesStatus& services);
 /// `curve_key`: "" without CURVE; `clients`: nullopt: any.

@@ -103,7 +103,7 @@ TEST_CASE("the shipped settings load and say what the documentation says", "[con
     REQUIRE(settings.devices.size() == 3);
     CHECK(settings.devices[0].driver == "host");
     CHECK(settings.devices[0].interval_ms == 1000);
-    CHECK(settings.devices[1].driver == "clock");
+    CHECK(settings.devices[1].driver == "gateway");
     CHECK(settings.devices[1].name == "gateway");
     CHECK(settings.devices[2].driver == "simulated");
     CHECK(settings.devices[2].interval_ms == 0);

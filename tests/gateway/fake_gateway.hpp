@@ -60,6 +60,7 @@ class FakeGateway {
         };
         handlers.sample_text = &sample_text;
         handlers.history = &history;
+        handlers.events = &events;
         handlers.ledger = &ledger;
         handlers.streams = &streams;
         handlers.log_level = &log_level;
@@ -82,6 +83,8 @@ class FakeGateway {
     std::vector<std::string> changes;  // as logged
     std::function<std::optional<std::uint64_t>(std::int64_t, std::uint64_t)> published_after;
     std::atomic<int> streams_opened{0};
+    SystemClock clock;
+    EventLog events{clock};
     ChannelTable channels;
     Ledger ledger{4, channels};
     SampleText sample_text{channels, 1'795'217'494'123};

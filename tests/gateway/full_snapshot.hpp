@@ -110,6 +110,9 @@ inline StatusSnapshot full_snapshot() {
                                      .filtered_by = {0, 4, 0, 0},
                                      .thread = "tg-sample",
                                      .last_error = "",
+                                     .last_good_utc_ns = 1'795'216'294'000'000'000,
+                                     .state_since_utc_ns = 1'795'216'293'000'000'000,
+                                     .samples_bad = 2,
                                      .lateness_p50 = std::chrono::microseconds(10),
                                      .lateness_p99 = std::chrono::microseconds(20),
                                      .lateness_max = std::chrono::microseconds(30)},
@@ -125,7 +128,12 @@ inline StatusSnapshot full_snapshot() {
                                      .last_error = "no reply",
                                      .refused = 2,
                                      .last_refused = "wrong checksum: \"\x01\"",
-                                     .last_refused_utc_ns = 1'700'000'000'000'000'000}};
+                                     .last_refused_utc_ns = 1'700'000'000'000'000'000,
+                                     .is_error_current = true,
+                                     .last_error_utc_ns = 1'795'216'294'000'000'000,
+                                     .state_since_utc_ns = 1'795'216'294'000'000'000,
+                                     .outages = 4}};
+    snapshot.channels_bad = {1, 0};
     snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
     snapshot.endpoints = {{"tcp://127.0.0.1:5556",
                            PayloadFormat::cbor,

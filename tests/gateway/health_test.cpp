@@ -1,4 +1,5 @@
 #include "health_checks.hpp"
+#include "rest_table.hpp"
 
 #include "core/publisher.hpp"
 #include "device/driver.hpp"
@@ -9,12 +10,15 @@
 #include "support/manual_clock.hpp"
 #include "support/scratch_dir.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -73,6 +77,7 @@ TEST_CASE("a gateway that runs is alive and ready; one that stops is alive", "[g
 TEST_CASE("a gateway whose devices have nothing due for long is alive", "[gateway][health]") {
     GatewayFixture fixture("[rest]\nlisten = 127.0.0.1:0\n[device \"idle\"]\ndriver = simulated\nautostart = no\n");
     CHECK(fixture.gateway->health().ready());
+    CHECK(check_of(fixture.gateway->health(), "stopped").good);
 }
 
 TEST_CASE("an io thread that does not answer is told at once, and kills when it goes on", "[gateway][health]") {
@@ -124,12 +129,37 @@ TEST_CASE("a sampling thread that waits for room is no reason for a restart", "[
     CHECK(recovers(*fixture.gateway));
 }
 
-TEST_CASE("a device that fails makes the gateway not ready, by name, but not dead", "[gateway][health]") {
+TEST_CASE("a device that fails is a warning, by name, and the gateway stays ready", "[gateway][health]") {
     GatewayFixture fixture(std::string(made_device) + "error_probability = 1\nerrors_before_safe = 3\n");
     CHECK(eventually(
         [&] { return check_of(fixture.gateway->health(), "devices").detail.starts_with("made is in state safe ("); }));
-    CHECK_FALSE(fixture.gateway->health().ready());
+    CHECK(check_of(fixture.gateway->health(), "devices").is_warning);
+    CHECK(recovers(*fixture.gateway));
     CHECK(fixture.gateway->health().alive());
+}
+
+TEST_CASE("a device that somebody has stopped is a warning until it is started", "[gateway][health]") {
+    GatewayFixture fixture(made_device);
+    CHECK(check_of(fixture.gateway->health(), "stopped").good);
+    REQUIRE(fixture.gateway->command("made", DeviceCommand::stop));
+    const HealthCheck stopped = check_of(fixture.gateway->health(), "stopped");
+    CHECK(stopped.detail.starts_with("made is stopped since 20"));
+    CHECK(stopped.is_warning);
+    CHECK(fixture.status().devices[0].is_stopped());
+    REQUIRE(fixture.gateway->command("made", DeviceCommand::start));
+    CHECK(check_of(fixture.gateway->health(), "stopped").good);
+}
+
+TEST_CASE("the schema of a health check lists the checks of a gateway", "[gateway][health]") {
+    GatewayFixture fixture(made_device);
+    std::vector<std::string> names;
+    for (const HealthCheck& check : fixture.gateway->health().checks) {
+        names.emplace_back(check.name);
+    }
+    const RestRoute& route = *rest_table().at(find_path("/readyz").row);
+    const auto exclude = std::find_if(route.parameters.begin(), route.parameters.end(),
+                                      [](const RestParameter& each) { return each.name == "exclude"; });
+    CHECK(nlohmann::json::parse(exclude->schema)["items"]["enum"] == names);
 }
 
 TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][health]") {

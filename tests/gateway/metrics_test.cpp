@@ -94,6 +94,11 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     device.state = DeviceState::safe;
     device.lateness_p99 = std::chrono::microseconds(250);
     device.filtered_by[static_cast<std::size_t>(FilterReason::deadband)] = 3;
+    device.last_good_utc_ns = 1'700'000'000'500'000'000;
+    device.outages = 4;
+    device.samples_bad = 9;
+    call.gateway.snapshot.channels_bad = {2};
+    call.gateway.events.add({.device = "host", .kind = EventKind::device_failed});
     call.gateway.snapshot.devices = {device};
     call.gateway.snapshot.recorders = {{"/x", "host", 5, 2, 1, 640, "No space left on device"}};
     call.gateway.snapshot.books.resize(1);
@@ -105,6 +110,12 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     CHECK(has_line(text, "telegate_samples_dropped_total{device=\"host\",reason=\"queue_overflow\"} 7"));
     CHECK(has_line(text, "telegate_device_state{device=\"host\",state=\"safe\"} 1"));
     CHECK(has_line(text, "telegate_device_state{device=\"host\",state=\"idle\"} 0"));
+    CHECK(has_line(text, "telegate_device_last_good_timestamp_seconds{device=\"host\"} 1700000000.5"));
+    CHECK(has_line(text, "telegate_device_outages_total{device=\"host\"} 4"));
+    CHECK(has_line(text, "telegate_device_samples_bad_total{device=\"host\"} 9"));
+    CHECK(has_line(text, "telegate_device_channels_bad{device=\"host\"} 2"));
+    CHECK(has_line(text, "telegate_device_stopped{device=\"host\"} 0"));
+    CHECK(has_line(text, "telegate_events_total{outcome=\"added\"} 1"));
     CHECK(has_line(text, "telegate_device_lateness_seconds{device=\"host\",quantile=\"0.99\"} 0.00025"));
     CHECK(has_line(text, "telegate_device_filtered_total{device=\"host\",reason=\"deadband\"} 3"));
     CHECK(has_line(text, "telegate_recorder_lost_total{device=\"host\"} 2"));

@@ -70,6 +70,34 @@ TEST_CASE("what is not ready is 503 and named, and is alive unless it is vital",
     CHECK(call("GET", "/livez").status == 503);
 }
 
+TEST_CASE("a failed check that is a warning is listed and leaves the gateway ready", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), {"devices", false, false, "boiler is in error", true}};
+    CHECK(call("GET", "/readyz").status == 200);
+    CHECK(call("GET", "/readyz?verbose").body == "[+] pump ok\n[!] devices warning: boiler is in error\nok\n");
+}
+
+TEST_CASE("a request chooses the checks that count", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {{"pump", false, true, "hangs"},
+                                  {"devices", false, false, "boiler is in error", true}};
+    CHECK(call("GET", "/readyz").status == 503);
+    CHECK(call("GET", "/readyz?exclude=pump").status == 200);
+    CHECK(call("GET", "/livez?exclude=pump").status == 200);
+    CHECK(call("GET", "/readyz?exclude=pump&include=devices").status == 503);
+    CHECK(call("GET", "/readyz?exclude=pump&exclude=devices&include=devices").status == 200);
+    CHECK(call("GET", "/readyz?exclude=pump&include=devices&verbose").body ==
+          "[-] pump excluded: failed: hangs\n[-] devices failed: boiler is in error\nfailed\n");
+}
+
+TEST_CASE("a check that does not exist cannot be chosen", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), good_check("devices")};
+    const json answer = call.ask("GET", "/readyz?exclude=device");
+    CHECK(parameter_fault(answer) == "exclude");
+    CHECK(answer["errors"][0]["detail"] == "no check has this name: \"device\"; known: pump, devices");
+}
+
 TEST_CASE("devices show what /status shows of them, and their books", "[gateway][rest]") {
     RestCaller call;
     DeviceStatus device;

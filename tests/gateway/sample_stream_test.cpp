@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* epoch_text = "1795217494123";
 
-struct Event {
+struct StreamEvent {
     std::string id;
     std::string type;
     json data;
@@ -39,7 +39,7 @@ struct Streaming : RestCaller {
         return response;
     }
     /// All that there is to pull now.
-    std::vector<Event> pull(std::size_t bytes_max = 65'536) {
+    std::vector<StreamEvent> pull(std::size_t bytes_max = 65'536) {
         std::string text;
         StreamState state = StreamState::more;
         for (int calls = 0; state == StreamState::more && calls < 10'000; ++calls) {
@@ -51,8 +51,8 @@ struct Streaming : RestCaller {
         CHECK(state == (gateway.streams.is_ending() ? StreamState::ended : StreamState::waiting));
         return parse(text);
     }
-    static std::vector<Event> parse(const std::string& text) {
-        std::vector<Event> events;
+    static std::vector<StreamEvent> parse(const std::string& text) {
+        std::vector<StreamEvent> events;
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = text.find("\n\n", at);
             REQUIRE(end != std::string::npos);
@@ -87,7 +87,7 @@ TEST_CASE("a stream gives each sample from its opening on, as it is published", 
     CHECK(s.open().content_type == "text/event-stream");
     CHECK(s.pull().empty());
     s.write(s.a, 2);
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 2);
     CHECK(events[0].id == std::string(epoch_text) + "-5");
     CHECK(events[0].type == "sample");
@@ -102,7 +102,7 @@ TEST_CASE("a stream gives what begins with one of its prefixes", "[gateway][stre
     s.open("?prefix=host/b&prefix=boiler/");
     s.write(s.a, 1);
     s.write(s.b, 1);
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 1);
     CHECK(events[0].data["channel"] == "b");
     CHECK(events[0].id == std::string(epoch_text) + "-1");
@@ -112,7 +112,7 @@ TEST_CASE("a stream resumes behind the last event, without a hole or a sample tw
     Streaming s;
     s.write(s.a, 10);
     s.open("", std::string(epoch_text) + "-3");
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 6);
     CHECK(events.front().data["seq"] == 5);
     CHECK(events.back().data["seq"] == 10);
@@ -122,7 +122,7 @@ TEST_CASE("what is no longer held is a gap that says how much and where", "[gate
     Streaming s;
     s.write(s.a, 2'000);  // of which 1024 are held
     s.open("", std::string(epoch_text) + "-99");
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 1'025);
     CHECK(events[0].type == "gap");
     CHECK(events[0].data == json::parse(R"({"reason":"overwritten","epoch":1795217494123,"missed":876,)"
@@ -172,7 +172,7 @@ TEST_CASE("a stream that fell behind is told so, too", "[gateway][stream]") {
     s.write(s.a, 1);
     CHECK(s.pull().size() == 1);
     s.write(s.a, 1'034);
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     CHECK(events.size() == 1'025);
     CHECK(events[0].data["missed"] == 10);
     CHECK(events[1].data["seq"] == 12);
@@ -182,7 +182,7 @@ TEST_CASE("an id of another start begins anew and says so", "[gateway][stream]")
     Streaming s;
     s.write(s.a, 3);
     s.open("", "1795000000000-77777");
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 4);
     CHECK(events[0].type == "gap");
     CHECK(events[0].id.empty());
@@ -195,7 +195,7 @@ TEST_CASE("an id of another start says how much was missed in between, where tha
     s.published_after = 42;
     s.write(s.a, 3);
     s.open("", "1795000000000-77777");
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 4);
     CHECK(events[0].data == json::parse(R"({"reason":"restart","epoch":1795217494123,"missed":42})"));
     CHECK(s.asked_for == StreamPosition{1'795'000'000'000, 77'777});
@@ -207,7 +207,7 @@ TEST_CASE("a stream that is to end sends all that was published, and how much th
     s.open("?prefix=host/a", std::string(epoch_text) + "-99");
     s.write(s.b, 1);
     s.gateway.streams.end();
-    const std::vector<Event> events = s.pull(1'000);
+    const std::vector<StreamEvent> events = s.pull(1'000);
     REQUIRE(events.size() == 1 + 1'023 + 1);
     CHECK(events.end()[-2].data["seq"] == 2'000);
     CHECK(events.back().type == "end");
@@ -219,7 +219,7 @@ TEST_CASE("a client whose prefix is silent gets ids that it can resume from", "[
     Streaming s;
     s.open("?prefix=host/b");
     s.write(s.a, 600);
-    const std::vector<Event> events = s.pull();
+    const std::vector<StreamEvent> events = s.pull();
     REQUIRE_FALSE(events.empty());
     CHECK(events.back().type.empty());
     CHECK(events.back().data.is_null());

@@ -126,11 +126,17 @@ TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
     CHECK(devices[0] == json::parse(R"({"name":"host","state":"measuring","interval_ms":1000,"channels":20,"reads":5,
         "reads_failed":0,"ticks_missed":1,"reads_skipped":0,"failures_in_row":0,"lost_at_source":0,
         "filtered_by":{"range":0,"deadband":4,"rate_limit":0,"window":0},"thread":"tg-sample",
-        "breaker":null,"last_error":null,"refused":0,"last_refused":null,"last_refused_time":null,
+        "breaker":null,"last_error":null,"last_error_current":false,"last_error_time":null,
+        "last_good_time":"2026-11-20T23:11:34.000000000Z","state_since":"2026-11-20T23:11:33.000000000Z",
+        "outages":0,"samples_bad":2,"channels_bad":1,"refused":0,"last_refused":null,"last_refused_time":null,
         "lateness_s":{"p50":1e-05,"p99":2e-05,"max":3e-05}})"));
     CHECK(devices[1]["state"] == "error");
     CHECK(devices[1]["reads_failed"] == 3);
     CHECK(devices[1]["last_error"] == "no reply");
+    CHECK(devices[1]["last_error_current"] == true);
+    CHECK(devices[1]["last_error_time"] == "2026-11-20T23:11:34.000000000Z");
+    CHECK(devices[1]["last_good_time"].is_null());
+    CHECK(devices[1]["outages"] == 4);
     CHECK(devices[1]["refused"] == 2);
     CHECK(devices[1]["last_refused"] == "wrong checksum: \"\\x01\"");
     CHECK(devices[1]["last_refused_time"] == "2023-11-14T22:13:20.000000000Z");

@@ -86,6 +86,10 @@ class SampleBatch {
     /// The device, or the kernel for it, lost so many readings before they could be taken.
     void lost_at_source(std::uint64_t count) noexcept { lost_at_source_ += count; }
     [[nodiscard]] std::uint64_t lost_at_source() const noexcept { return lost_at_source_; }
+    /// Samples of quality bad so far. A number always has a value, so only samples without one and texts are checked.
+    [[nodiscard]] std::uint64_t samples_bad() const noexcept { return samples_bad_; }
+    /// Whether something has been added since the last flush().
+    [[nodiscard]] bool has_samples() const noexcept { return count_ > 0; }
 
     /// The device sent a line, a frame or a datagram that was not taken: `why` in words, and how `text`, which may be
     /// any bytes, begins. Keeps the words of the last one; for want of memory those of the one before.
@@ -124,6 +128,7 @@ class SampleBatch {
     template <class Value>
     void put(Channel channel, Quality quality, const Value& value);
     TelemetrySample& next(Slot& slot, Quality quality);
+    void count_bad(Quality quality) noexcept { samples_bad_ += quality == Quality::bad ? 1 : 0; }
     void begin_channel(Slot& slot);
     void look_at_clock() noexcept;
 
@@ -141,6 +146,7 @@ class SampleBatch {
     std::uint64_t refusals_ = 0;
     std::string last_refused_;
     std::function<void(std::string_view)> on_refused_;
+    std::uint64_t samples_bad_ = 0;
     bool live_ = false;                                 // begun
     std::size_t count_ = 0;                             // of the samples below
     const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max

@@ -7,6 +7,7 @@
 #include "core/waker.hpp"
 #include "device/alignment.hpp"
 #include "device/breaker.hpp"
+#include "device/device_news.hpp"
 #include "device/device_state.hpp"
 #include "device/driver.hpp"
 #include "device/processing.hpp"
@@ -62,9 +63,19 @@ struct DeviceStatus {
     std::uint64_t refused = 0;              // lines, frames and datagrams of the device that were not taken
     std::string last_refused;               // why the last one was not; "" when there was none since start or reset
     std::int64_t last_refused_utc_ns = 0;   // when that was
+    bool is_error_current = false;          // false: the device has recovered from last_error
+    std::int64_t last_error_utc_ns = 0;     // 0: as with last_error
+    std::int64_t last_good_utc_ns = 0;      // of the last good read that gave a reading; 0: none yet
+    std::int64_t state_since_utc_ns = 0;    // when it entered `state`
+    std::uint64_t outages = 0;              // how often it has gone from measuring to error since the start
+    std::uint64_t samples_bad = 0;          // samples of quality bad
+    bool is_wanted = true;                  // its settings start it
     std::chrono::nanoseconds lateness_p50{0};
     std::chrono::nanoseconds lateness_p99{0};
     std::chrono::nanoseconds lateness_max{0};
+
+    /// Whether somebody has stopped it, or reset it from the state safe, and not started it again.
+    [[nodiscard]] bool is_stopped() const noexcept { return state == DeviceState::idle && is_wanted; }
 };
 
 /// What is to become of devices while they are sampled. Those that it does not name stay as they are, to the last
@@ -130,6 +141,8 @@ class Sampler {
     void on_refused(std::function<void(const std::string&, std::string_view)> handler) {
         on_refused_ = std::move(handler);
     }
+    /// Reports the transitions of all devices to `observer`. Before the threads start.
+    void observe_with(DeviceObserver observer) { observer_ = std::move(observer); }
 
     /// Names get the ids 0, 1, ... in order; `ledger` must have room for them.
     DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver, ProcessingPlan processing = {});
@@ -215,6 +228,7 @@ class Sampler {
     Ledger& ledger_;
     Waker& waker_;
     AlarmObserver alarm_observer_;
+    DeviceObserver observer_;
     const std::unique_ptr<std::unique_ptr<Device>[]>
         by_id_;                          // of names that there have been, at most ledger_.devices()
     std::atomic<std::size_t> names_{0};  // released after the entry is complete

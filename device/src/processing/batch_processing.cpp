@@ -109,6 +109,7 @@ void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
         count_filtered(slot.processed, *outcome.held_back);
     } else {
         TelemetrySample& sample = batch_.next(slot, outcome.reading.quality);
+        batch_.count_bad(outcome.reading.quality);
         sample.type = raw.type;
         sample.flags |= raw.flags;
         sample.text_bytes = raw.text_bytes;
@@ -157,6 +158,7 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
         TelemetrySample& sample = batch_.next(slot, is_count    ? window.is_partial ? Quality::uncertain : Quality::good
                                                     : has_value ? window.quality
                                                                 : Quality::bad);
+        batch_.count_bad(sample.quality);
         sample.time_mono_ns = window.end_ns;
         sample.time_utc_ns = window.end_ns + window.utc_less_mono_ns;
         if (is_count) {
@@ -176,6 +178,7 @@ void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
     }
     const processing::LimitAlarm& alarm = entries_[index].pipeline.alarm();
     TelemetrySample& sample = batch_.next(batch_.slots_[static_cast<std::size_t>(channel)], alarm.quality());
+    batch_.count_bad(alarm.quality());
     if (alarm.quality() != Quality::bad && alarm.state() != AlarmState::unknown) {
         const std::string_view state = to_string(alarm.state());
         sample.type = ValueType::text;

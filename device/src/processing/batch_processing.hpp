@@ -56,6 +56,7 @@ class SampleBatch::Processing {
             TelemetrySample& sample = batch_.next(slot, outcome.reading.quality);
             if (!outcome.reading.has_value) {
                 sample.type = ValueType::none;
+                batch_.count_bad(outcome.reading.quality);
             } else if (std::is_same_v<Number, std::int64_t> && !entry.pipeline.makes_reals()) {
                 sample.type = ValueType::integer;
                 sample.value.integer = static_cast<std::int64_t>(value);

@@ -1,0 +1,35 @@
+#include "event_text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace telegate;
+
+void require(bool holds) {
+    if (!holds) {
+        std::abort();
+    }
+}
+
+}  // namespace
+
+/// What was read is written so that it is read as the same.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const void* const bytes = data;
+    const auto read = read_events({static_cast<const char*>(bytes), size});
+    if (const auto* const fault = std::get_if<std::string>(&read)) {
+        require(!fault->empty() && fault->size() < 1'024);
+        return 0;
+    }
+    const std::string text = events_file_text(std::get<std::vector<EventEntry>>(read));
+    const auto again = read_events(text);
+    require(std::holds_alternative<std::vector<EventEntry>>(again));
+    require(events_file_text(std::get<std::vector<EventEntry>>(again)) == text);
+    return 0;
+}

@@ -1,0 +1,85 @@
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+constexpr auto failing_device =
+    "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
+    "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\nerror_probability = 1\nerrors_before_safe = 3\n";
+
+bool has_event(Gateway& gateway, EventKind kind, const std::string& device) {
+    const std::vector<EventEntry> entries = gateway.events().after(0);
+    return std::any_of(entries.begin(), entries.end(), [&](const EventEntry& each) {
+        return each.event->kind == kind && each.event->device == device;
+    });
+}
+
+std::string events_channel_text(const StatusSnapshot& snapshot) {
+    for (const ChannelStatus& channel : snapshot.channels) {
+        if (channel.topic == "gateway/events") {
+            return std::string(channel.last.text());
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a device that fails until it is safe leaves an event for each transition", "[gateway][events]") {
+    GatewayFixture fixture(failing_device);
+    CHECK(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));
+    CHECK(has_event(*fixture.gateway, EventKind::gateway_started, ""));
+    CHECK(has_event(*fixture.gateway, EventKind::device_failed, "made"));
+    CHECK(fixture.gateway->events().counts().added == 3);
+}
+
+TEST_CASE("events of the run before are there after a restart, with its stop", "[gateway][events]") {
+    const ScratchDir folder;
+    const std::string ini = "state_file = " + folder.path("state.json") + '\n' + failing_device;
+    {
+        GatewayFixture fixture(ini);
+        REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));
+        fixture.gateway->finish();
+    }
+    CHECK(std::filesystem::exists(folder.path("state.json.events")));
+    GatewayFixture fixture(ini);
+    CHECK(has_event(*fixture.gateway, EventKind::device_safe, "made"));
+    CHECK(has_event(*fixture.gateway, EventKind::gateway_stopped, ""));
+}
+
+TEST_CASE("a device of the driver gateway publishes events as texts", "[gateway][events]") {
+    GatewayFixture fixture(std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = 1\n");
+    REQUIRE(fixture.wait_for(
+        [](const StatusSnapshot& status) { return events_channel_text(status) == "device safe made"; }));
+    fixture.gateway->events().add({.time_utc_ns = 1'700'000'000'000'000'000,
+                                   .device = "flow",
+                                   .channel = "temp",
+                                   .kind = EventKind::alarm_raised});
+    CHECK(fixture.wait_for(
+        [](const StatusSnapshot& status) { return events_channel_text(status) == "alarm raised flow/temp"; }));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) {
+        const auto channel = std::find_if(status.channels.begin(), status.channels.end(),
+                                          [](const ChannelStatus& each) { return each.topic == "gateway/events"; });
+        return channel->last.time_utc_ns == 1'700'000'000'000'000'000;
+    }));
+}
+
+TEST_CASE("a device of the driver gateway that a reload adds publishes events that come after it",
+          "[gateway][events]") {
+    GatewayFixture fixture(failing_device);
+    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // its last one
+    const std::string more = std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = 1\n";
+    REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(more, "test.ini")).outcome));
+    fixture.gateway->events().add({.device = "flow", .kind = EventKind::device_failed});
+    CHECK(fixture.wait_for(
+        [](const StatusSnapshot& status) { return events_channel_text(status) == "device failed flow"; }));
+}
