@@ -277,8 +277,8 @@ struct Sampler::Device {
     std::uint64_t refusals_seen_ = 0;  // the same
     const Clock& clock_;
     const DeviceObserver& observer_;
-    Outage outage_;                // of the last one
-    std::uint64_t bad_seen_ = 0;   // as well
+    Outage outage_;               // of the last one
+    std::uint64_t bad_seen_ = 0;  // as well
     std::uint64_t bad_in_read_ = 0;
     bool clash_told_ = false;  // since the errors were forgotten
 };

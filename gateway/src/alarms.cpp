@@ -1,10 +1,12 @@
 #include "alarms.hpp"
 
+#include "config/settings.hpp"
 #include "log_value.hpp"
 
 #include <array>
 #include <charconv>
 #include <new>
+#include <set>
 #include <utility>
 
 namespace telegate {
@@ -37,7 +39,8 @@ std::string cleared_text(const ChannelAlarm& before, const AlarmNews& news) {
 void Alarms::restore(std::vector<ChannelAlarm> alarms, bool was_clean) {
     const std::lock_guard lock(mutex_);
     for (ChannelAlarm& alarm : alarms) {
-        if (!was_clean && alarm.state == AlarmState::normal) {
+        const bool is_doubtful = !was_clean || alarm.quality != Quality::good;
+        if (is_doubtful && alarm.state == AlarmState::normal) {
             alarm.state = AlarmState::unknown;
         }
         alarm.quality = Quality::bad;  // until the channel has a value
@@ -87,9 +90,21 @@ void Alarms::take(const AlarmNews& news) {
     }
 }
 
-void Alarms::retain(const std::function<bool(const std::string& device, const std::string& channel)>& is_set) {
+void Alarms::continue_in(ProcessingPlan& plan, std::string_view device) const {
+    for (auto& [channel, processing] : plan.channels) {
+        processing.alarm_before = state_of(device, channel);
+    }
+}
+
+void Alarms::retain(const Settings& settings) {
+    std::set<std::string, std::less<>> topics;
+    for (const ChannelSettings& channel : settings.channels) {
+        if (channel.processing.alarm_high || channel.processing.alarm_low) {
+            topics.insert(channel.name);
+        }
+    }
     const std::lock_guard lock(mutex_);
-    std::erase_if(by_topic_, [&](const auto& each) { return !is_set(each.second.device, each.second.channel); });
+    std::erase_if(by_topic_, [&](const auto& each) { return !topics.contains(each.first); });
 }
 
 std::vector<ChannelAlarm> Alarms::all() const {

@@ -14,6 +14,8 @@
 
 namespace telegate {
 
+struct Settings;
+
 /// Who has acknowledged an alarm, and when.
 struct Acknowledgement {
     std::int64_t time_utc_ns = 0;
@@ -50,12 +52,14 @@ class Alarms {
     Alarms(const Alarms&) = delete;
     Alarms& operator=(const Alarms&) = delete;
 
-    /// What the previous run has left. After one that did not stop cleanly the newest changes may be missing, so a
-    /// state normal counts as unknown then.
+    /// What the previous run has left. A state normal counts as unknown if its quality was not good, or if
+    /// the run did not stop cleanly, because the newest changes may be missing then.
     void restore(std::vector<ChannelAlarm> alarms, bool was_clean);
     void note(const AlarmNews& news) noexcept;
-    /// Forgets alarms that the settings no longer have. `is_set` gets device and channel.
-    void retain(const std::function<bool(const std::string& device, const std::string& channel)>& is_set);
+    /// Has the alarms of a device begin with the states that are known.
+    void continue_in(ProcessingPlan& plan, std::string_view device) const;
+    /// Forgets alarms that the settings do not have.
+    void retain(const Settings& settings);
 
     /// In the order of device and channel.
     [[nodiscard]] std::vector<ChannelAlarm> all() const;

@@ -15,8 +15,8 @@
 
 namespace telegate {
 
-EventKeeper::EventKeeper(EventLog& events, Log& log, std::string path)
-    : events_(events), log_(log), path_(std::move(path)) {
+EventKeeper::EventKeeper(EventLog& events, Log& log, std::string path, std::function<void()> on_write)
+    : events_(events), log_(log), path_(std::move(path)), on_write_(std::move(on_write)) {
     if (!path_.empty()) {
         restore();
     }
@@ -127,6 +127,9 @@ void EventKeeper::write_file() {
         written_ = entries.back().number;
     } catch (const std::system_error& error) {
         log_.error("file of events not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+    }
+    if (on_write_) {
+        on_write_();
     }
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -26,8 +27,9 @@ class EventKeeper {
     /// After a power failure at most the events of so long are missing in the file; the log has them.
     static constexpr std::chrono::seconds write_interval{10};
 
-    /// Restores the events of the file. `path` "": there is no file.
-    EventKeeper(EventLog& events, Log& log, std::string path);
+    /// Restores the events of the file. `path` "": there is no file. `on_write` is called after each time that the file
+    /// is written, on the same thread.
+    EventKeeper(EventLog& events, Log& log, std::string path, std::function<void()> on_write = {});
     ~EventKeeper() { stop(); }
     EventKeeper(const EventKeeper&) = delete;
     EventKeeper& operator=(const EventKeeper&) = delete;
@@ -49,6 +51,7 @@ class EventKeeper {
     EventLog& events_;
     Log& log_;
     const std::string path_;
+    const std::function<void()> on_write_;
     const SystemClock clock_;
     std::uint64_t logged_ = 0;   // up to this number
     std::uint64_t written_ = 0;  // as well, to the file

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::chrono::milliseconds memory_pause{10};  // until there may be some again
 
-/// The file of events, next to the state file.
-std::string events_path(const StateFile& state) {
-    return state.is_kept() ? state.path() + ".events" : "";
+/// A file next to the state file.
+std::string path_beside(const StateFile& state, const char* ending) {
+    return state.is_kept() ? state.path() + ending : "";
 }
 
 RestOptions with_descriptors(RestOptions options, const DescriptorShares& shares) {
@@ -37,7 +37,9 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
       started_at_(clock_.mono_now()),
       events_(clock_, [this] { event_keeper_.wake(); }),
-      event_keeper_(events_, log_, events_path(state_file_)),
+      alarms_(events_),
+      alarm_file_(alarms_, log_, path_beside(state_file_, ".alarms")),
+      event_keeper_(events_, log_, path_beside(state_file_, ".events"), [this] { alarm_file_.save(false); }),
       descriptors_(share_descriptors(raise_descriptor_limit(), plan.devices.size(), plan.rest.connections_max,
                                      plan.rest.streams_max)),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
@@ -67,7 +69,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                       }}),
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
-                   log_level_, recorders_, events_}),
+                   log_level_, recorders_, events_, alarms_}),
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
@@ -77,6 +79,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
             log_.debug_limited(device, "device input refused device=" + log_value(device) + " why=" + log_quoted(why));
         }
     });
+    alarms_.retain(settings);
+    observe_alarms();
     add_devices(std::move(plan.devices));
     observe_devices();  // from now on, so that the devices of the start are not reported as added
     recorders_.change(plan.recorders);
@@ -110,6 +114,7 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
 
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
+        alarms_.continue_in(device.processing, device.options.name);
         read_events_from(*device.driver, events_);
         sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
     }
@@ -183,6 +188,7 @@ RestHandlers Gateway::rest_handlers() {
     handlers.sample_text = &sample_text_;
     handlers.history = &history_;
     handlers.events = &events_;
+    handlers.alarms = &alarms_;
     handlers.ledger = &ledger_;
     handlers.streams = &streams_;
     handlers.log_level = &log_level_;
@@ -217,6 +223,7 @@ std::vector<Endpoint> Gateway::endpoints() const {
 
 void Gateway::start() {
     state_file_.begin(epoch_ms_);
+    alarm_file_.save(false);
     event_keeper_.start();
     note_start();
     pump_.start();
@@ -296,6 +303,7 @@ void Gateway::finish() {
     recorders_.close();
     events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});
     event_keeper_.stop();
+    alarm_file_.save(true);
     end_epoch();
     log_final_books();
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "alarm_file.hpp"
+#include "alarms.hpp"
 #include "beats.hpp"
 #include "channel_watch.hpp"
 #include "core/bounded_queue.hpp"
@@ -104,6 +106,8 @@ class Gateway {
     [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
     /// Threads: any.
     [[nodiscard]] EventLog& events() noexcept { return events_; }
+    /// Threads: any.
+    [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
 
   private:
     void run_io();
@@ -126,6 +130,7 @@ class Gateway {
     [[nodiscard]] ServicesParts services_parts();
     void end_epoch();
     void observe_devices();
+    void observe_alarms();
     void note_start();
     void log_start() const;
     void log_final_books() const;
@@ -138,6 +143,8 @@ class Gateway {
     const std::int64_t epoch_ms_;
     const MonoTime started_at_;
     EventLog events_;
+    Alarms alarms_;
+    AlarmFile alarm_file_;
     EventKeeper event_keeper_;
     const DescriptorShares descriptors_;
     MonoTime stop_until_{};  // when the grace for subscribers ends

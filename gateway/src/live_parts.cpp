@@ -36,6 +36,7 @@ std::string LiveParts::change(const Wanted& wanted) {
         }
         throw std::runtime_error(std::string(error.what()) + "; " + lost);
     }
+    parts_.alarms.retain(wanted.to);
     parts_.queue.resize(planned.queue_capacity);
     parts_.queue.set_policy(planned.queue_policy);
     parts_.recorders.change(planned.recorders);
@@ -84,6 +85,7 @@ void LiveParts::change_devices(DeviceChange change) {
     }
     for (DeviceChange::NewDriver& each : change.set) {
         read_events_from(*each.driver, parts_.events);
+        parts_.alarms.continue_in(each.processing, each.options.name);
     }
     const auto prepared = parts_.sampler.prepare(std::move(change));
     if (!parts_.sampling_threads.run_change(prepared, answer_time_max)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "alarms.hpp"
 #include "beats.hpp"
 #include "config/settings.hpp"
 #include "config/settings_diff.hpp"
@@ -49,6 +50,7 @@ class LiveParts {
         LogLevel& log_level;
         Recorders& recorders;
         const EventLog& events;
+        Alarms& alarms;
     };
     explicit LiveParts(Parts parts) noexcept : parts_(parts) {}
 

@@ -39,6 +39,7 @@ inline constexpr std::size_t metric_channels_max = 1'000;
 [[nodiscard]] std::span<const MetricRow> service_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> clock_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> recorder_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> alarm_metrics() noexcept;
 
 /// All of them, in order. Threads: any.
 [[nodiscard]] std::vector<const MetricRow*> metrics_table();

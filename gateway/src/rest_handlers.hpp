@@ -1,5 +1,6 @@
 #pragma once
 
+#include "alarms.hpp"
 #include "device/sampler.hpp"
 #include "events.hpp"
 #include "health.hpp"
@@ -53,6 +54,7 @@ struct RestHandlers {
     SampleText* sample_text = nullptr;
     const History* history = nullptr;
     const EventLog* events = nullptr;
+    Alarms* alarms = nullptr;
     const Ledger* ledger = nullptr;
     OpenStreams* streams = nullptr;
     LogLevel* log_level = nullptr;

@@ -143,6 +143,34 @@ constexpr std::string_view schemas = R"json({
     "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}
   }
 },
+"Alarm": {
+  "type": "object",
+  "required": ["device", "channel", "state", "active", "quality", "value", "limit", "since", "acknowledged"],
+  "properties": {
+    "device": {"type": "string"},
+    "channel": {"type": "string"},
+    "state": {"enum": ["unknown", "normal", "high", "low"]},
+    "active": {"type": "boolean"},
+    "quality": {"$ref": "#/components/schemas/Quality"},
+    "value": {"type": "number"},
+    "limit": {"type": ["number", "null"]},
+    "since": {"type": ["string", "null"]},
+    "acknowledged": {
+      "type": ["object", "null"],
+      "required": ["time", "by", "comment"],
+      "properties": {"time": {"type": "string"}, "by": {"type": "string"}, "comment": {"type": "string"}}
+    }
+  }
+},
+"Alarms": {
+  "type": "object",
+  "required": ["active", "inactive", "recent"],
+  "properties": {
+    "active": {"type": "array", "items": {"$ref": "#/components/schemas/Alarm"}},
+    "inactive": {"type": "array", "items": {"$ref": "#/components/schemas/Alarm"}},
+    "recent": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}
+  }
+},
 "Devices": {
   "type": "object",
   "required": ["devices"],

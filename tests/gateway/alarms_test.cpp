@@ -1,5 +1,7 @@
 #include "alarms.hpp"
 
+#include "config/settings.hpp"
+
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 
@@ -94,6 +96,16 @@ TEST_CASE("an alarm from before a restart is not raised again", "[alarms]") {
     CHECK(bench.alarms.all().front().acknowledged);
 }
 
+TEST_CASE("a normal alarm that was in doubt is unknown after a restart", "[alarms]") {
+    AlarmBench bench;
+    bench.alarms.restore(
+        {{.device = "boiler", .channel = "temp", .state = AlarmState::normal, .quality = Quality::uncertain},
+         {.device = "boiler", .channel = "flow", .state = AlarmState::normal, .quality = Quality::good}},
+        true);
+    CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::unknown);
+    CHECK(bench.alarms.state_of("boiler", "flow") == AlarmState::normal);
+}
+
 TEST_CASE("after a run that did not stop cleanly a normal alarm is unknown", "[alarms]") {
     AlarmBench bench;
     const ChannelAlarm normal{.device = "boiler", .channel = "temp", .state = AlarmState::normal};
@@ -106,7 +118,13 @@ TEST_CASE("after a run that did not stop cleanly a normal alarm is unknown", "[a
 TEST_CASE("alarms that the settings no longer have are forgotten", "[alarms]") {
     AlarmBench bench;
     bench.note(AlarmState::high, 95.0, 2);
-    bench.alarms.retain([](const std::string&, const std::string& channel) { return channel == "level"; });
+    Settings settings;
+    settings.channels.emplace_back().name = "boiler/temp";
+    settings.channels.back().processing.alarm_high = 80.0;
+    bench.alarms.retain(settings);
+    CHECK(bench.alarms.all().size() == 1);
+    settings.channels.back().processing.alarm_high.reset();
+    bench.alarms.retain(settings);
     CHECK(bench.alarms.all().empty());
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::unknown);
 }

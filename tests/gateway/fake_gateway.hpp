@@ -61,6 +61,7 @@ class FakeGateway {
         handlers.sample_text = &sample_text;
         handlers.history = &history;
         handlers.events = &events;
+        handlers.alarms = &alarms;
         handlers.ledger = &ledger;
         handlers.streams = &streams;
         handlers.log_level = &log_level;
@@ -85,6 +86,7 @@ class FakeGateway {
     std::atomic<int> streams_opened{0};
     SystemClock clock;
     EventLog events{clock};
+    Alarms alarms{events};
     ChannelTable channels;
     Ledger ledger{4, channels};
     SampleText sample_text{channels, 1'795'217'494'123};

@@ -104,7 +104,8 @@ inline constexpr std::size_t filter_reasons = 4;
 /// By reason.
 using FilterCounts = std::array<std::uint64_t, filter_reasons>;
 
-/// Reports the state of one alarm: each time that its channel gets a sample.
+/// Reports the state of one alarm: each time that its channel gets a sample, or that a reading begins or breaks a
+/// crossing of a limit.
 struct AlarmNews {
     std::string_view device;   // this and `channel` are valid during the call
     std::string_view channel;  // whose values are watched

@@ -121,6 +121,8 @@ void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
 void SampleBatch::Processing::note_timers(std::uint32_t index, const Outcome& outcome) {
     if (outcome.alarm_tells) {
         tell_alarm(index);
+    } else if (outcome.alarm_crosses) {
+        report_alarm(index);
     }
     due_ns_ = std::min(due_ns_, entries_[index].pipeline.due_ns());
 }
@@ -174,7 +176,7 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
 void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
     const Channel channel = made_[index].alarm;
     if (channel == Channel::none) {
-        return;
+        return report_alarm(index);
     }
     const processing::LimitAlarm& alarm = entries_[index].pipeline.alarm();
     TelemetrySample& sample = batch_.next(batch_.slots_[static_cast<std::size_t>(channel)], alarm.quality());
@@ -185,7 +187,12 @@ void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
         sample.text_bytes = static_cast<std::uint8_t>(state.size());
         std::copy(state.begin(), state.end(), sample.value.text);
     }
+    report_alarm(index);
+}
+
+void SampleBatch::Processing::report_alarm(std::uint32_t index) {
     if (observer_.on_alarm) {
+        const processing::LimitAlarm& alarm = entries_[index].pipeline.alarm();
         observer_.on_alarm({.device = batch_.device_,
                             .channel = made_[index].name,
                             .state = alarm.state(),

@@ -112,6 +112,7 @@ class SampleBatch::Processing {
     void note_timers(std::uint32_t index, const processing::Outcome& outcome);
     void tell_window(std::uint32_t index);
     void tell_alarm(std::uint32_t index);
+    void report_alarm(std::uint32_t index);
     void count_filtered(std::uint32_t index, FilterReason reason) {
         if (entries_[index].filtered++ == 0) {
             changed_.push_back(index);

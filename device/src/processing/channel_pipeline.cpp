@@ -80,6 +80,7 @@ Outcome ChannelPipeline::take_through_all(Reading reading) noexcept {
     if (later_->alarm && !later_->rate) {
         outcome.alarm_tells = later_->alarm->watch(reading);
         crosses = later_->alarm->crosses();
+        outcome.alarm_crosses = crosses;
     }
     pass_later_stages(outcome, raw, crosses);
     return outcome;
@@ -95,7 +96,10 @@ void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool cross
     }
     if (later_->rate) {
         outcome.reading = later_->rate->take(seen, raw);
-        outcome.alarm_tells = later_->alarm && later_->alarm->watch(outcome.reading);
+        if (later_->alarm) {
+            outcome.alarm_tells = later_->alarm->watch(outcome.reading);
+            outcome.alarm_crosses = later_->alarm->crosses();
+        }
     }
     gate_.sent(seen, outcome.reading.quality);
     if (later_->window) {
@@ -114,6 +118,7 @@ Outcome ChannelPipeline::take_logical(const Reading& reading) noexcept {
     if (later_ != nullptr && later_->alarm) {
         outcome.alarm_tells = later_->alarm->watch(reading);
         crosses = later_->alarm->crosses();
+        outcome.alarm_crosses = crosses;
     }
     if (!crosses) {
         outcome.held_back = gate_.holds_back(reading, kind_);

@@ -22,6 +22,7 @@ struct Outcome {
     Reading reading{};
     bool window_closed = false;  // before it: ChannelPipeline::window()
     bool alarm_tells = false;    // with it: ChannelPipeline::alarm()
+    bool alarm_crosses = false;  // the reading has begun or broken a crossing of a limit
 };
 
 /// All that is done to the readings of one channel: scale, range, deadband, rate limit, rate of change, window, alarm.

@@ -28,6 +28,9 @@ bool LimitAlarm::watch(const Reading& reading) noexcept {
         memory_.seen = zone_of(reading.value);
         memory_.since_ns = memory_.seen == seen_before ? std::min(memory_.since_ns, reading.time_ns) : reading.time_ns;
         settle(reading.time_ns);
+        const bool is_decisive = reading.value > high_ || reading.value < low_ ||
+                                 (!is_near_high(reading.value) && !is_near_low(reading.value));
+        memory_.is_confirmed = memory_.is_confirmed || (is_decisive && !crosses_now());
     } else {
         memory_.quality = Quality::bad;
         memory_.seen = memory_.state;
@@ -55,7 +58,7 @@ std::optional<double> LimitAlarm::limit() const noexcept {
     }
 }
 
-/// Within the hysteresis of a limit the state stays what it is.
+/// Within the hysteresis of a limit the state stays what it is, or may be.
 AlarmState LimitAlarm::zone_of(double value) const noexcept {
     if (value > high_) {
         return AlarmState::high;
@@ -63,15 +66,16 @@ AlarmState LimitAlarm::zone_of(double value) const noexcept {
     if (value < low_) {
         return AlarmState::low;
     }
-    const bool was_high = memory_.state == AlarmState::high || memory_.state == AlarmState::unknown;
-    const bool was_low = memory_.state == AlarmState::low || memory_.state == AlarmState::unknown;
-    const bool stays = (was_high && value > high_ - hysteresis_) || (was_low && value < low_ + hysteresis_);
+    const bool may_be_high = memory_.state == AlarmState::high || !memory_.is_confirmed;
+    const bool may_be_low = memory_.state == AlarmState::low || !memory_.is_confirmed;
+    const bool stays = (may_be_high && is_near_high(value)) || (may_be_low && is_near_low(value));
     return stays ? memory_.state : AlarmState::normal;
 }
 
 void LimitAlarm::settle(std::int64_t time_ns) noexcept {
     if (crosses_now() && time_ns - memory_.since_ns >= delay_of(memory_.seen)) {
         memory_.state = memory_.seen;
+        memory_.is_confirmed = true;
     }
 }
 

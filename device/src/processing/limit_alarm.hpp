@@ -55,6 +55,7 @@ class LimitAlarm {
         std::int64_t since_ns = 0;              // they have been there
         double value = 0.0;
         bool crosses = false;
+        bool is_confirmed = false;  // by values since the start; before, the state is one that was known then
         Quality quality = Quality::bad;  // of the last reading
 
         bool has_reported = false;
@@ -65,6 +66,9 @@ class LimitAlarm {
     };
 
     [[nodiscard]] bool crosses_now() const noexcept { return memory_.seen != memory_.state; }
+    /// Where an alarm that is high, or low, stays so.
+    [[nodiscard]] bool is_near_high(double value) const noexcept { return value > high_ - hysteresis_; }
+    [[nodiscard]] bool is_near_low(double value) const noexcept { return value < low_ + hysteresis_; }
     [[nodiscard]] AlarmState zone_of(double value) const noexcept;
     [[nodiscard]] std::int64_t delay_of(AlarmState state) const noexcept {
         return state == AlarmState::normal ? clear_delay_ns_ : delay_ns_;

@@ -1,0 +1,109 @@
+#include "processing/channel_pipeline.hpp"
+#include "support/catch.hpp"
+#include "support/rounds.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+
+using namespace telegate;
+using namespace std::chrono_literals;
+
+namespace {
+
+enum class Interruption { none, reload, clean_restart, crash };
+
+/// One channel, whose pipeline is replaced at random, next to a reference pipeline that is never replaced.
+class ContinuityBench {
+  public:
+    explicit ContinuityBench(std::uint64_t seed) : random_(seed) {
+        how_.alarm_high = 80.0;
+        how_.alarm_low = 20.0;
+        how_.alarm_hysteresis = pick(0, 20);
+        how_.alarm_delay = std::chrono::milliseconds(pick(0, 4) * 10);
+        how_.alarm_clear_delay = std::chrono::milliseconds(pick(0, 4) * 10);
+        reference_ = std::make_unique<processing::ChannelPipeline>(how_);
+        tested_ = std::make_unique<processing::ChannelPipeline>(how_);
+    }
+
+    void step() {
+        interrupt(pick(0, 9) == 0 ? Interruption{pick(1, 3)} : Interruption::none);
+        time_ns_ += pick(1, 20) * 1'000'000;
+        const bool is_absent = pick(0, 19) == 0;
+        value_ += pick(-15, 15);
+        value_ = value_ < 0 ? 0 : value_ > 100 ? 100 : value_;
+        for (processing::ChannelPipeline* const each : {reference_.get(), tested_.get()}) {
+            (void)(is_absent ? each->take_absent(time_ns_, Quality::bad)
+                             : each->take({static_cast<double>(value_), time_ns_, Quality::good}));
+        }
+        check();
+    }
+
+  private:
+    int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
+
+    void interrupt(Interruption interruption) {
+        if (interruption == Interruption::none) {
+            return;
+        }
+        ChannelProcessing how = how_;
+        const AlarmState before = tested_->alarm().state();
+        if (interruption == Interruption::clean_restart ||
+            (interruption == Interruption::crash && before != AlarmState::normal)) {
+            how.alarm_before = before;
+        }
+        if (before == AlarmState::normal && tested_->alarm().quality() != Quality::good) {
+            how.alarm_before = AlarmState::unknown;  // as the file of alarms does
+        }
+        auto next = std::make_unique<processing::ChannelPipeline>(how);
+        if (interruption == Interruption::reload) {
+            next->continue_from(*tested_);
+        } else {
+            restarted_ns_ = time_ns_;
+        }
+        tested_ = std::move(next);
+    }
+
+    void check() {
+        const processing::LimitAlarm& alarm = tested_->alarm();
+        const AlarmState expected = reference_->alarm().state();
+        const bool is_beyond = value_ > 80 || value_ < 20;
+        if (alarm.state() == AlarmState::normal && alarm.quality() == Quality::good) {
+            CHECK_FALSE(is_beyond);
+            CHECK(expected == AlarmState::normal);
+        }
+        // An alarm whose delay had begun before a restart is raised a delay after it at the latest.
+        const bool is_settled = !restarted_ns_ || time_ns_ - *restarted_ns_ > 200'000'000;
+        if (is_settled && (expected == AlarmState::high || expected == AlarmState::low)) {
+            CHECK((alarm.state() != AlarmState::normal || alarm.quality() != Quality::good));
+        }
+        if (!restarted_ns_) {
+            CHECK(alarm.state() == expected);
+            CHECK(alarm.quality() == reference_->alarm().quality());
+        }
+    }
+
+    std::mt19937_64 random_;
+    ChannelProcessing how_;
+    std::unique_ptr<processing::ChannelPipeline> reference_;
+    std::unique_ptr<processing::ChannelPipeline> tested_;
+    std::int64_t time_ns_ = 0;
+    std::optional<std::int64_t> restarted_ns_;  // none: reloads only so far
+    int value_ = 50;
+};
+
+}  // namespace
+
+TEST_CASE("random reloads and restarts give no false normal and miss no high", "[processing]") {
+    constexpr std::uint64_t seeds = 2'000;
+    for (std::uint64_t seed = 1; seed <= test::rounds(seeds); ++seed) {
+        INFO("seed " << seed);
+        ContinuityBench bench(seed);
+        for (int i = 0; i < 200; ++i) {
+            bench.step();
+        }
+    }
+}
