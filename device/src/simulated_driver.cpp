@@ -87,6 +87,10 @@ class SimulatedDriver final : public Driver {
         }
     }
 
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return std::vector<std::string>();
+    }
+
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
         if (!run_.first_read) {
             run_.first_read = now;

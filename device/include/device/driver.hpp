@@ -6,7 +6,10 @@
 #include "device/sample_batch.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate {
 
@@ -36,6 +39,12 @@ struct DriverTraits {
     bool waits_for_room = false;
 };
 
+/// Something that a device needs and that is not there now, such as its tty.
+struct MissingPart {
+    std::string_view option;  // that names it; a literal
+    std::string what;         // which it is, and what the system says
+};
+
 /// One kind of device. Implementations sit in one file each; the sampler owns time, sequence numbers and state.
 ///
 /// Threads: the constructor, traits(), cancel_with() and open() on the one that prepares the device; all else on the
@@ -58,6 +67,14 @@ class Driver {
     virtual void cancel_with(const CancelSignal& /*signal*/) noexcept {}
     /// Declares the channels that exist from the start. More may be declared by read() (hot plug).
     virtual void open(SampleBatch& batch) = 0;
+    /// Returns the names of the channels that read() may declare beside those of open(), where one * in a name stands
+    /// for any text; none when open() declares all. nullopt: only the device knows its channels.
+    [[nodiscard]] virtual std::optional<std::vector<std::string>> later_channels() const { return std::nullopt; }
+    /// Returns what read() would lack now. Looks at this machine only: opens no device and sends nothing to one. A host
+    /// name is looked up for lookup_max.
+    [[nodiscard]] virtual std::vector<MissingPart> missing_parts() const { return {}; }
+    static constexpr Duration lookup_max = std::chrono::seconds(2);
+
     /// Adds this tick's readings to `batch`, at most once per channel unless the device really said more. After a wait
     /// SampleBatch::stamp_now() comes first, so that the samples carry the time when they came.
     virtual ReadResult read(SampleBatch& batch, MonoTime now) noexcept = 0;

@@ -27,4 +27,7 @@ struct IioDriverOptions {
 /// interrupts; to wait for a frame the cancel signal does. Throws std::invalid_argument on bad options.
 [[nodiscard]] std::unique_ptr<Driver> make_iio_driver(IioDriverOptions options);
 
+/// Returns the channels that the device of this name has now in sysfs, as topic parts; none when it is not there.
+[[nodiscard]] std::vector<std::string> iio_channels_now(const std::string& sys_root, const std::string& device);
+
 }  // namespace telegate

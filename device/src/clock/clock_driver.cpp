@@ -1,7 +1,10 @@
 #include "device/clock_driver.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -22,6 +25,10 @@ class ClockDriver final : public Driver {
         step_ = batch.add_channel("clock.step", "s");
         steps_ = batch.add_channel("clock.steps", "1");
         told_ = watch_->status();
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return std::vector<std::string>();
     }
 
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {

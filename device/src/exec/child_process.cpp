@@ -1,6 +1,7 @@
 #include "exec/child_process.hpp"
 
 #include "exec/launch.hpp"
+#include "path_fault.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -157,6 +158,20 @@ std::string ChildProcess::find_program() const {
         folders.remove_prefix(std::min(end + 1, folders.size()));
     }
     return {};
+}
+
+std::string ChildProcess::program_fault() const {
+    const std::string path = find_program();
+    if (path.empty()) {
+        return options_.arguments.front() + ": no such program in PATH";
+    }
+    // A relative path would begin in the command's own folder.
+    return path_fault(path.front() == '/' ? path : options_.directory + '/' + path, X_OK);
+}
+
+std::string ChildProcess::directory_fault() const {
+    const bool can_enter = ::access((options_.directory + "/.").c_str(), X_OK) == 0;
+    return can_enter ? "" : options_.directory + ": " + error_text(errno);
 }
 
 std::string ChildProcess::start() {

@@ -42,6 +42,9 @@ class ChildProcess {
 
     /// Returns what went wrong, "" for nothing. Only while there is no process.
     [[nodiscard]] std::string start();
+    /// Returns why the program, or the folder to run it in, is not to be had now; "" when both are.
+    [[nodiscard]] std::string program_fault() const;
+    [[nodiscard]] std::string directory_fault() const;
     /// Whether there is a process that was not collected yet.
     [[nodiscard]] bool exists() const noexcept { return pid_ > 0; }
     [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }

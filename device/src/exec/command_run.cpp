@@ -95,6 +95,22 @@ void CommandRun::open(SampleBatch& batch) {
     std::visit([&](auto& reader) { reader.open(batch); }, reader_);
 }
 
+std::optional<std::vector<std::string>> CommandRun::later_channels() const {
+    const auto* lines = std::get_if<LineReader>(&reader_);
+    return lines != nullptr ? lines->later_channels() : std::nullopt;
+}
+
+std::vector<MissingPart> CommandRun::missing_parts() const {
+    std::vector<MissingPart> missing;
+    if (std::string fault = child_.program_fault(); !fault.empty()) {
+        missing.push_back({"command", std::move(fault)});
+    }
+    if (std::string fault = child_.directory_fault(); !fault.empty()) {
+        missing.push_back({"working_directory", std::move(fault)});
+    }
+    return missing;
+}
+
 std::string CommandRun::start() {
     if (buffer_ == nullptr) {
         buffer_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);

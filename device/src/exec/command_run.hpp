@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace telegate::exec {
 
@@ -34,6 +36,11 @@ class CommandRun {
 
     void cancel_with(const CancelSignal& signal) noexcept { cancel_ = &signal; }
     void open(SampleBatch& batch);
+    /// As Driver::later_channels().
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const;
+
+    /// As Driver::missing_parts().
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const;
 
     [[nodiscard]] const ExecDriverOptions& options() const noexcept { return options_; }
     [[nodiscard]] ChildProcess& child() noexcept { return child_; }

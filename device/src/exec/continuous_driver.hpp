@@ -6,8 +6,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace telegate::exec {
 
@@ -19,6 +22,10 @@ class ContinuousDriver final : public Driver {
     [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
     void cancel_with(const CancelSignal& signal) noexcept override { command_.cancel_with(signal); }
     void open(SampleBatch& batch) override { command_.open(batch); }
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return command_.later_channels();
+    }
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override { return command_.missing_parts(); }
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
     /// Ends the command; the next read starts it anew.
     void reset() noexcept override;

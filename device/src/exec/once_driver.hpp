@@ -3,8 +3,11 @@
 #include "device/exec_driver.hpp"
 #include "exec/command_run.hpp"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace telegate::exec {
 
@@ -16,6 +19,10 @@ class OnceDriver final : public Driver {
     [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = false}; }
     void cancel_with(const CancelSignal& signal) noexcept override { command_.cancel_with(signal); }
     void open(SampleBatch& batch) override { command_.open(batch); }
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return command_.later_channels();
+    }
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override { return command_.missing_parts(); }
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
     void reset() noexcept override {}
 

@@ -95,6 +95,16 @@ void CounterRows::add(SampleBatch& batch, std::string_view name) {
     rows_.push_back(std::move(row));
 }
 
+void CounterRows::add_names(std::vector<std::string>& names) const {
+    const std::string stem = std::string(layout_.prefix) + ".*.";
+    for (const CounterColumn& column : layout_.counters) {
+        names.push_back(stem + column.name);
+    }
+    for (const RateColumn& column : layout_.rates) {
+        names.push_back(stem + column.name);
+    }
+}
+
 void CounterRows::add_samples(const Tick& tick, const Row& row, std::span<const std::uint64_t> fields) const {
     auto channel = row.channels.begin();
     for (const CounterColumn& column : layout_.counters) {

@@ -54,6 +54,8 @@ class CounterRows {
     explicit CounterRows(RowLayout layout);
 
     void open(SampleBatch& batch);
+    /// Adds the names of the channels of any row, with * for the row.
+    void add_names(std::vector<std::string>& names) const;
     void begin_tick() noexcept;
     /// A row as it was just read. Unknown ones get their channels declared first. Thread: sampling.
     void update(const Tick& tick, std::string_view name, std::span<const std::uint64_t> fields);

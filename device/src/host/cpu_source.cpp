@@ -89,6 +89,16 @@ void CpuSource::open(const Tick& tick) {
     }
 }
 
+void CpuSource::add_later_names(std::vector<std::string>& names) const {
+    if (!per_core_) {
+        return;
+    }
+    for (const char* const mode : mode_names) {
+        names.push_back(std::string("cpu*.") + mode);
+    }
+    names.emplace_back("cpu*.busy");
+}
+
 void CpuSource::read(const Tick& tick) {
     auto text = file_.read(tick.buffer);
     if (!text) {

@@ -51,6 +51,8 @@ class CpuSource {
     CpuSource(const std::string& proc_root, bool per_core);
 
     void open(const Tick& tick);
+    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    void add_later_names(std::vector<std::string>& names) const;
     void read(const Tick& tick);
     void reset() noexcept;
 

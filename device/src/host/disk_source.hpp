@@ -25,6 +25,8 @@ class DiskSource {
     DiskSource(const std::string& proc_root, const std::string& sys_root);
 
     void open(const Tick& tick);
+    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    void add_later_names(std::vector<std::string>& names) const { rows_.add_names(names); }
     void read(const Tick& tick);
     void reset() noexcept;
 

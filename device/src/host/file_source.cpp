@@ -48,6 +48,22 @@ void FileSource::open(const Tick& tick) {
     match(tick);
 }
 
+void FileSource::add_later_names(std::vector<std::string>& names) const {
+    for (const Entry& entry : entries_) {
+        names.push_back("file." + entry.name + (entry.pattern.has_stars() ? ".*" : ""));
+    }
+}
+
+std::vector<std::string> FileSource::missing(const MountTable::Reading& table) const {
+    std::vector<std::string> paths;
+    for (const Entry& entry : entries_) {
+        if (obstacle_of(entry, table).empty() && entry.pattern.find().matches.empty()) {
+            paths.push_back(entry.pattern.text());
+        }
+    }
+    return paths;
+}
+
 void FileSource::read(const Tick& tick) {
     if (entries_.empty()) {
         return;

@@ -30,6 +30,10 @@ class FileSource {
     FileSource(const std::string& proc_root, const std::vector<std::string>& texts);
 
     void open(const Tick& tick);
+    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    void add_later_names(std::vector<std::string>& names) const;
+    /// Returns the paths and patterns without a file now, but for those on a file system that may not answer.
+    [[nodiscard]] std::vector<std::string> missing(const MountTable::Reading& table) const;
     void read(const Tick& tick);
     void reset() noexcept;
 

@@ -11,13 +11,19 @@
 #include "host/process_source.hpp"
 #include "host/temperature_source.hpp"
 #include "host/tick.hpp"
+#include "path_fault.hpp"
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <new>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -52,6 +58,28 @@ class HostDriver final : public Driver {
     void open(SampleBatch& batch) override {
         const host::Tick tick{batch, MonoTime{}, {buffer_.get(), buffer_bytes}};
         std::apply([&](auto&... source) { (source.open(tick), ...); }, sources_);
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        // Which of these there are is a matter of the machine at its start, not of the settings.
+        std::vector<std::string> names{"psi.*", "temp.*"};
+        std::get<host::CpuSource>(sources_).add_later_names(names);
+        std::get<host::DiskSource>(sources_).add_later_names(names);
+        std::get<host::NetworkSource>(sources_).add_later_names(names);
+        std::get<host::FileSource>(sources_).add_later_names(names);
+        return names;
+    }
+
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
+        std::vector<MissingPart> missing;
+        if (std::string fault = path_fault(options_.sys_root, R_OK | X_OK); !fault.empty()) {
+            missing.push_back({"sys_root", std::move(fault)});
+        }
+        const auto table = host::MountTable(options_.proc_root).read({buffer_.get(), buffer_bytes});
+        for (const std::string& path : std::get<host::FileSource>(sources_).missing(table)) {
+            missing.push_back({"files", path + ": no such file"});
+        }
+        return missing;
     }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {

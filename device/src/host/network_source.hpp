@@ -4,6 +4,7 @@
 #include "host/proc_file.hpp"
 
 #include <string>
+#include <vector>
 
 namespace telegate::host {
 
@@ -17,6 +18,8 @@ class NetworkSource {
     explicit NetworkSource(const std::string& proc_root);
 
     void open(const Tick& tick);
+    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    void add_later_names(std::vector<std::string>& names) const { rows_.add_names(names); }
     void read(const Tick& tick);
     void reset() noexcept { rows_.forget_readings(); }
 

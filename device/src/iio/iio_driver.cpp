@@ -7,13 +7,19 @@
 #include "iio/found_device.hpp"
 #include "iio/frame_buffer.hpp"
 #include "iio/sampling_frequency.hpp"
+#include "path_fault.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -71,6 +77,39 @@ class IioDriver final : public Driver {
         for (const std::string& name : options_.channels) {
             channel(batch, name);
         }
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        if (options_.channels.empty()) {
+            return std::nullopt;
+        }
+        std::vector<std::string> names{"left_out"};
+        for (const std::string& name : options_.channels) {
+            names.push_back(to_topic_part(name) + ".*");  // in buffers of several values
+        }
+        return names;
+    }
+
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
+        const iio::Search search = iio::find_device(options_.sys_root, options_.device);
+        std::vector<MissingPart> missing;
+        if (!search.problem.empty()) {
+            missing.push_back({"device", search.problem});
+            return missing;
+        }
+        const iio::Inputs found = iio::list_inputs(search.device);
+        for (const std::string& name : options_.channels) {
+            const bool is_there = std::any_of(found.inputs.begin(), found.inputs.end(),
+                                              [&](const iio::Input& input) { return input.name == name; });
+            if (!is_there && !options_.buffered) {  // a buffer has others
+                missing.push_back({"channels", search.device.path + " has no channel " + name});
+            }
+        }
+        std::string fault = path_fault(options_.dev_root + '/' + search.device.name, R_OK);
+        if (options_.buffered && !fault.empty()) {
+            missing.push_back({"device", std::move(fault)});
+        }
+        return missing;
     }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
@@ -271,6 +310,17 @@ class IioDriver final : public Driver {
 };
 
 }  // namespace
+
+std::vector<std::string> iio_channels_now(const std::string& sys_root, const std::string& device) {
+    const iio::Search search = iio::find_device(sys_root, device);
+    std::vector<std::string> names;
+    if (search.problem.empty()) {
+        for (const iio::Input& input : iio::list_inputs(search.device).inputs) {
+            names.push_back(to_topic_part(input.name));
+        }
+    }
+    return names;
+}
 
 std::unique_ptr<Driver> make_iio_driver(IioDriverOptions options) {
     return std::make_unique<IioDriver>(std::move(options));

@@ -68,6 +68,16 @@ class CsvParser final : public LineParser {
         }
     }
 
+    [[nodiscard]] std::optional<std::vector<std::string>> field_names() const override {
+        std::vector<std::string> names;
+        for (const Column& column : columns_) {
+            if (!column.name.empty()) {
+                names.push_back(to_topic_part(column.name));
+            }
+        }
+        return names;
+    }
+
   private:
     LineResult parse_text(std::string_view line, LineFields& fields) override {
         if (without_blanks(line).front() == '#') {

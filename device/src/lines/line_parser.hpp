@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate {
 
@@ -37,6 +40,9 @@ class LineParser {
 
     /// `line` is without its end. After `ok`, `fields` has the fields; they view `line`.
     [[nodiscard]] LineResult parse(std::string_view line, LineFields& fields);
+
+    /// Returns every name that a field can have, where one * stands for any text; nullopt: the lines name their fields.
+    [[nodiscard]] virtual std::optional<std::vector<std::string>> field_names() const { return std::nullopt; }
 
   private:
     /// `line` is UTF-8 without NUL bytes, and not blank; `fields` has begun.

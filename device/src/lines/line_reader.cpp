@@ -11,6 +11,14 @@ void LineReader::open(SampleBatch& batch) {
     channels_.reserve("fields.refused");
 }
 
+std::optional<std::vector<std::string>> LineReader::later_channels() const {
+    auto names = parser_->field_names();
+    if (names) {
+        names->emplace_back("fields.refused");
+    }
+    return names;
+}
+
 std::size_t LineReader::take(std::string_view bytes, SampleBatch& batch) {
     const std::uint64_t before = good_;
     while (const auto line = assembler_.next(bytes)) {

@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate {
 
@@ -26,6 +28,8 @@ class LineReader {
 
     /// Declares what is known before the first line.
     void open(SampleBatch& batch);
+    /// As Driver::later_channels().
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const;
     /// Samples of all lines that end in `bytes`, with the time that the batch has. Returns how many lines were good.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
     /// The source has ended: what has come since the last line end is a line. Returns how many lines were good.

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -45,6 +46,16 @@ unsigned sum_of(std::string_view bytes) noexcept {
 class NmeaParser final : public LineParser {
   public:
     explicit NmeaParser(bool checksum_required) : checksum_required_(checksum_required) {}
+
+    [[nodiscard]] std::optional<std::vector<std::string>> field_names() const override {
+        std::vector<std::string> names{"gsv.*.in_view"};
+        for (const nmea::SentenceRule& rule : nmea::sentences()) {
+            for (const nmea::FieldRule& field : rule.fields) {
+                names.emplace_back(field.name);
+            }
+        }
+        return names;
+    }
 
   private:
     /// More than fit the 82 bytes of a sentence of the standard, and than those of any device.

@@ -1,8 +1,10 @@
+#include "core/topic.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parsers.hpp"
 
 #include <re2/re2.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -42,6 +44,14 @@ class RegexParser final : public LineParser {
             refuse_pattern(pattern, "more than " + std::to_string(LineFields::fields_max) + " named groups");
         }
         groups_.resize(names_.back().first + 1);
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> field_names() const override {
+        std::vector<std::string> names;
+        for (const auto& [index, name] : names_) {
+            names.push_back(to_topic_part(name));
+        }
+        return names;
     }
 
   private:

@@ -1,17 +1,24 @@
 #include "device/modbus_driver.hpp"
 
 #include "device/breaker.hpp"
+#include "modbus/host_lookup.hpp"
 #include "modbus/link.hpp"
 #include "modbus/place.hpp"
 #include "modbus/read_plan.hpp"
 #include "modbus/register_map.hpp"
+#include "path_fault.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace telegate::modbus {
 namespace {
@@ -61,6 +68,19 @@ std::string words_for(const Stretch& stretch) {
     return words + ": ";
 }
 
+/// Why nothing can be read there now, as far as that shows without a connection; "" when nothing is known.
+std::string place_fault(const Place& place, Duration lookup_max) {
+    if (const auto* rtu = std::get_if<RtuPlace>(&place)) {
+        return tty_fault(rtu->path, R_OK | W_OK);
+    }
+    const auto& tcp = std::get<TcpPlace>(place);
+    const HostLookup::Found found = HostLookup(tcp).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
+    if (!found.addresses.empty()) {
+        return "";
+    }
+    return "host " + tcp.host + ": " + (found.what.empty() ? "no answer from the name server" : found.what);
+}
+
 std::unique_ptr<Link> make_link(const ModbusDriverOptions& options, const Place& place) {
     if (const auto* tcp = std::get_if<TcpPlace>(&place)) {
         return make_tcp_link(*tcp, options);
@@ -105,6 +125,19 @@ class ModbusDriver final : public Driver {
                 unit.ok_channel = batch.add_channel(ok_channel_of(unit.id), "");
             }
         }
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        std::vector<std::string> names;
+        for (const Unit& unit : units_) {
+            names.push_back(exception_channel_of(unit.id));
+        }
+        return names;
+    }
+
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
+        std::string fault = place_fault(parse_place(options_.endpoint), lookup_max);
+        return fault.empty() ? std::vector<MissingPart>() : std::vector<MissingPart>{{"endpoint", std::move(fault)}};
     }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {

@@ -1,9 +1,11 @@
 #include "device/replay_driver.hpp"
 
+#include "path_fault.hpp"
 #include "replay/recorded_samples.hpp"
 #include "replay/replay_clock.hpp"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -13,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -46,6 +49,10 @@ class ReplayDriver final : public Driver {
     }
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
     void open(SampleBatch& /*batch*/) override {}
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
+        std::string fault = path_fault(options_.file, R_OK);
+        return fault.empty() ? std::vector<MissingPart>() : std::vector<MissingPart>{{"file", std::move(fault)}};
+    }
 
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
         try {

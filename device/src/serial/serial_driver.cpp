@@ -1,14 +1,20 @@
 #include "device/serial_driver.hpp"
 
 #include "lines/line_reader.hpp"
+#include "path_fault.hpp"
 #include "serial/frame_reader.hpp"
 #include "serial/serial_port.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -20,6 +26,10 @@ class Intake {
 
     void open(SampleBatch& batch) {
         std::visit([&](auto& reader) { reader.open(batch); }, reader_);
+    }
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const {
+        const auto* lines = std::get_if<LineReader>(&reader_);
+        return lines != nullptr ? lines->later_channels() : std::vector<std::string>();  // of frames open() has all
     }
     std::size_t take(std::string_view bytes, SampleBatch& batch) {
         return std::visit([&](auto& reader) { return reader.take(bytes, batch); }, reader_);
@@ -85,6 +95,14 @@ class SerialDriver final : public Driver {
     [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
     void open(SampleBatch& batch) override { intake_.open(batch); }
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return intake_.later_channels();
+    }
+
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
+        std::string fault = tty_fault(port_.path(), R_OK);
+        return fault.empty() ? std::vector<MissingPart>() : std::vector<MissingPart>{{"port", std::move(fault)}};
+    }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
         try {
