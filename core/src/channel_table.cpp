@@ -31,6 +31,12 @@ std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view 
     return std::nullopt;
 }
 
+std::optional<ChannelId> ChannelTable::find(const std::string& topic) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = ids_by_topic_.find(topic);
+    return known == ids_by_topic_.end() ? std::nullopt : std::optional(known->second);
+}
+
 /// May throw std::bad_alloc, and has stored nothing then.
 void ChannelTable::store(ChannelId id, ChannelInfo info) {
     std::unique_ptr<Block>& block = blocks_[to_index(id) / block_channels];

@@ -68,11 +68,12 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                           return sampler_.state(device) == DeviceState::measuring;
                       }}),
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
+      unclaimed_sections_(unclaimed_parts()),
       live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
                    log_level_, recorders_, events_, alarms_}),
       live_settings_(
           settings, with_credentials(std::move(source)),
-          [this](const LiveParts::Wanted& wanted) { return live_parts_.change(wanted); }, log_),
+          [this](const LiveParts::Wanted& wanted) { return change_settings(wanted); }, log_),
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
         if (log_.has_debug()) {
@@ -85,6 +86,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
     observe_devices();  // from now on, so that the devices of the start are not reported as added
     recorders_.change(plan.recorders);
     beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
+    unclaimed_sections_.watch(settings.channels);
 }
 
 Gateway::~Gateway() {
@@ -118,6 +120,14 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
         read_events_from(*device.driver, events_);
         sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
     }
+}
+
+std::string Gateway::change_settings(const LiveParts::Wanted& wanted) {
+    std::string left = live_parts_.change(wanted);
+    if (!wanted.dry_run) {
+        unclaimed_sections_.watch(wanted.to.channels);
+    }
+    return left;
 }
 
 ReloadSource Gateway::with_credentials(ReloadSource source) {

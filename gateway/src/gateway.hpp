@@ -37,6 +37,7 @@
 #include "slow_gaps.hpp"
 #include "state_file.hpp"
 #include "status.hpp"
+#include "unclaimed_sections.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -126,6 +127,8 @@ class Gateway {
     void take_books(StatusSnapshot& snapshot) const;
     void take_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] ConfigHandlers config_handlers();
+    [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
+    [[nodiscard]] std::string change_settings(const LiveParts::Wanted& wanted);
     [[nodiscard]] std::string rest_url() const;
     [[nodiscard]] ServicesParts services_parts();
     void end_epoch();
@@ -172,6 +175,7 @@ class Gateway {
     Sampler sampler_;
     ChannelWatch channel_watch_;
     SamplingThreads sampling_threads_;
+    UnclaimedSections unclaimed_sections_;
     LiveParts live_parts_;
     LiveSettings live_settings_;
     RestServer rest_;

@@ -43,6 +43,7 @@ Health Gateway::health() {
     health.checks.push_back(check_devices(sampler_));
     health.checks.push_back(check_stopped(sampler_));
     health.checks.push_back(check_channels(channel_watch_.bad()));
+    health.checks.push_back(check_channel_settings(unclaimed_sections_.unclaimed()));
     return health;
 }
 

@@ -1,12 +1,32 @@
 #include "gateway.hpp"
 
+#include "log_value.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 // What the gateway tells of itself: one look at every part, on the io thread.
 
 namespace telegate {
+
+UnclaimedSections::Parts Gateway::unclaimed_parts() {
+    return {.reactor = reactor_,
+            .clock = clock_,
+            .channels = channels_,
+            .is_measuring =
+                [this](std::string_view device) {
+                    const auto id = sampler_.find(device);
+                    return id && sampler_.state(*id) == DeviceState::measuring;
+                },
+            .on_unclaimed =
+                [this](const UnclaimedSection& section) {
+                    log_.warn("channel settings match no channel section=" + log_value(section.topic) +
+                              (section.nearest.empty() ? "" : " nearest=" + log_value(section.nearest)) +
+                              (section.others == 0 ? "" : " others=" + std::to_string(section.others)));
+                }};
+}
 
 StatusSnapshot Gateway::take_snapshot() const {
     StatusSnapshot snapshot;
@@ -67,6 +87,7 @@ void Gateway::take_channels(StatusSnapshot& snapshot) const {
         }
     }
     snapshot.channels_refused = channels_.refused();
+    snapshot.sections_unclaimed = unclaimed_sections_.unclaimed();
 }
 
 void Gateway::take_books(StatusSnapshot& snapshot) const {

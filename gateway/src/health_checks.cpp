@@ -4,6 +4,8 @@
 
 #include "core/publisher.hpp"
 
+#include <algorithm>
+
 namespace telegate {
 namespace {
 
@@ -86,6 +88,18 @@ HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders) {
             check.detail += (check.good ? "" : "; ") + recorder.path + " cannot be written: " + recorder.error;
             check.good = false;
         }
+    }
+    return check;
+}
+
+HealthCheck check_channel_settings(const std::vector<std::string>& topics) {
+    constexpr std::size_t topics_listed_max = 10;
+    HealthCheck check{.name = "channel_settings", .good = topics.empty(), .detail = "", .is_warning = true};
+    for (std::size_t i = 0; i < std::min(topics.size(), topics_listed_max); ++i) {
+        check.detail += (i == 0 ? "no channel has the name of the section " : ", ") + topics[i];
+    }
+    if (topics.size() > topics_listed_max) {
+        check.detail += " and " + std::to_string(topics.size() - topics_listed_max) + " more";
     }
     return check;
 }

@@ -35,6 +35,9 @@ inline constexpr std::chrono::seconds stuck_after{2};
 /// Checks that every recording is being written.
 [[nodiscard]] HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders);
 
+/// Warns of [channel] sections that no channel has claimed; `topics` are theirs.
+[[nodiscard]] HealthCheck check_channel_settings(const std::vector<std::string>& topics);
+
 /// Losses that are older do not make the gateway unready.
 inline constexpr std::chrono::nanoseconds loss_remembered_for = std::chrono::seconds(5);
 

@@ -113,6 +113,17 @@ void add_events(Source source, Text text) {
     }
 }
 
+/// Of each device, also when it has none, so that an alert can compare.
+void add_unclaimed(Source source, Text text) {
+    for (const DeviceStatus& device : source.snapshot.devices) {
+        const auto& topics = source.snapshot.sections_unclaimed;
+        text.add({{"device", device.name}},
+                 static_cast<std::uint64_t>(std::count_if(topics.begin(), topics.end(), [&](const std::string& topic) {
+                     return topic.starts_with(device.name + '/');
+                 })));
+    }
+}
+
 void add_lateness(Source source, Text text) {
     for (const DeviceStatus& device : source.snapshot.devices) {
         text.add({{"device", device.name}, {"quantile", "0.5"}}, to_seconds(device.lateness_p50));
@@ -152,6 +163,9 @@ constexpr std::array line_rows{
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return to_seconds(d.interval); }); }},
     MetricRow{{"telegate_device_channels", MetricType::gauge, "", "Channels that the device has."}, "device",
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return std::uint64_t{d.channels}; }); }},
+    MetricRow{{"telegate_device_channel_sections_unclaimed", MetricType::gauge, "",
+               "Sections of channels in the settings whose name no channel of the device has, a minute after it was read."},
+              "device", add_unclaimed},
     MetricRow{{"telegate_device_reads", MetricType::counter, "", "Readings that have ended."}, "device",
               [](Source s, Text t) { add_devices(s, t, [](const DeviceStatus& d) { return d.reads; }); }},
     MetricRow{{"telegate_device_reads_failed", MetricType::counter, "", "Readings that failed."}, "device",

@@ -1,6 +1,7 @@
 #include "plan.hpp"
 
 #include "address_claims.hpp"
+#include "channel_sections.hpp"
 #include "drivers.hpp"
 #include "plan_rest.hpp"
 #include "processing_plan.hpp"
@@ -130,16 +131,6 @@ void check_sampling(const DeviceSettings& device, const DeviceOptions& options,
     }
 }
 
-std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::string_view device) {
-    std::vector<const ChannelSettings*> channels;
-    for (const ChannelSettings& channel : settings.channels) {
-        if (channel.device() == device) {
-            channels.push_back(&channel);
-        }
-    }
-    return channels;
-}
-
 void plan_devices(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver, Plan& plan,
                   std::vector<SettingsProblem>& problems) {
     for (const DeviceSettings& device : settings.devices) {
@@ -152,8 +143,9 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
         ProcessingPlan processing = plan_processing(channels, problems);
         try {
             const bool keeps = keeps_driver && keeps_driver(device);
-            plan.devices.push_back(
-                {std::move(options), keeps ? nullptr : make_driver(device, channels), std::move(processing)});
+            auto driver = keeps ? nullptr : make_driver(device, channels);
+            check_channel_sections({device, channels, processing}, driver.get(), problems);
+            plan.devices.push_back({std::move(options), std::move(driver), std::move(processing)});
         } catch (const std::exception& error) {
             add_driver_problem(device, channels, error.what(), problems);
         }
@@ -166,6 +158,16 @@ LogOptions log_options(const Settings& settings) {
     return {.level = settings.log_level,
             .format = settings.log_format,
             .file = settings.log_file == "stderr" ? "" : settings.log_file};
+}
+
+std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::string_view device) {
+    std::vector<const ChannelSettings*> channels;
+    for (const ChannelSettings& channel : settings.channels) {
+        if (channel.device() == device) {
+            channels.push_back(&channel);
+        }
+    }
+    return channels;
 }
 
 DeviceOptions device_options(const Settings& settings, const DeviceSettings& device) {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
@@ -49,6 +50,9 @@ struct Plan {
 
 /// How a device of these settings is sampled.
 [[nodiscard]] DeviceOptions device_options(const Settings& settings, const DeviceSettings& device);
+
+/// Returns the [channel] sections of a device, in their order.
+[[nodiscard]] std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::string_view device);
 
 struct LoadedPlan {
     Settings settings;

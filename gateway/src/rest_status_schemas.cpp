@@ -164,9 +164,10 @@ constexpr std::string_view status_schemas = R"json({
 "ChannelStatusByTopic": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/ChannelStatus"}},
 "AllChannelStatus": {
   "type": "object",
-  "required": ["refused", "last"],
+  "required": ["refused", "unclaimed", "last"],
   "properties": {
-    "refused": {"$ref": "#/components/schemas/Count"}, "last": {"$ref": "#/components/schemas/ChannelStatusByTopic"}
+    "refused": {"$ref": "#/components/schemas/Count"},
+    "unclaimed": {"type": "array", "items": {"type": "string"}}, "last": {"$ref": "#/components/schemas/ChannelStatusByTopic"}
   }
 },
 "Status": {

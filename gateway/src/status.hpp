@@ -99,6 +99,8 @@ struct StatusSnapshot {
 
     std::vector<ChannelStatus> channels;  // those that have had a sample and are still there, in order of appearance
     std::uint64_t channels_refused = 0;
+    std::vector<std::string>
+        sections_unclaimed;  // topics of [channel] sections that no channel has, see UnclaimedSections
 };
 
 }  // namespace telegate

@@ -160,7 +160,8 @@ std::string text_of(const Json& json) {
 
 /// As text, one by one: as values they are ten times as large, 60 MB when there are as many as there can be.
 std::string channels_text(const StatusSnapshot& snapshot) {
-    std::string out = "{\"refused\":" + std::to_string(snapshot.channels_refused) + ",\"last\":{";
+    std::string out = "{\"refused\":" + std::to_string(snapshot.channels_refused) +
+                      ",\"unclaimed\":" + text_of(snapshot.sections_unclaimed) + ",\"last\":{";
     for (const ChannelStatus& channel : snapshot.channels) {
         out += out.back() == '{' ? "\"" : ",\"";
         out += channel.topic + "\":" + text_of(channel_json(channel));

@@ -149,6 +149,7 @@ inline StatusSnapshot full_snapshot() {
     snapshot.publisher = full_totals();
     snapshot.channels = {channel_of(12.5)};
     snapshot.channels_refused = 8;
+    snapshot.sections_unclaimed = {"boiler/flow.temps"};
     snapshot.notices = {{{7, 0}, {0, 0}, {0, 3}}};
     return snapshot;
 }

@@ -89,7 +89,8 @@ TEST_CASE("a name too long for others to be made of it is a problem where they a
     const auto problems_with = [](const std::string& name, const std::string& key) {
         try {
             (void)make_plan(parse_settings(
-                "[device \"d\"]\ndriver = simulated\n[channel \"d/" + name + "\"]\n" + key + " = 1\n", "x.ini"));
+                "[device \"d\"]\ndriver = exec\ncommand = true\n[channel \"d/" + name + "\"]\n" + key + " = 1\n",
+                "x.ini"));
         } catch (const SettingsError& error) {
             return error.problems().size();
         }

@@ -1,3 +1,4 @@
+#include "health_checks.hpp"
 #include "rest_call.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
@@ -55,6 +56,17 @@ TEST_CASE("health is 200 when all is well, and lists the checks when asked", "[g
     CAPTURE(path);
     CHECK(call("GET", path).body == "ok\n");
     CHECK(call("GET", path + "?verbose").body == "[+] sampling ok\n[+] pump ok\nok\n");
+}
+
+TEST_CASE("a warning leaves health good and is listed", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), check_channel_settings({"boiler/flow.temps", "boiler/b"})};
+    CHECK(call("GET", "/readyz").body == "ok\n");
+    CHECK(call("GET", "/readyz?verbose").body ==
+          "[+] pump ok\n[!] channel_settings warning: no channel has the name of the section boiler/flow.temps, "
+          "boiler/b\nok\n");
+    CHECK(check_channel_settings(std::vector<std::string>(12, "d/x")).detail.ends_with(", d/x and 2 more"));
+    CHECK(check_channel_settings({}).detail.empty());
 }
 
 TEST_CASE("what is not ready is 503 and named, and is alive unless it is vital", "[gateway][rest][health]") {

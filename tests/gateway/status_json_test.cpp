@@ -217,6 +217,7 @@ TEST_CASE("a subscription of any bytes can be read", "[gateway][status]") {
 TEST_CASE("the status shows the last sample of each channel", "[gateway][status]") {
     const json channels = shown(full_snapshot())["channels"];
     CHECK(channels["refused"] == 8);
+    CHECK(channels["unclaimed"] == json::array({"boiler/flow.temps"}));
     CHECK(channels["last"] == json::parse(R"({"host/x":{"seq":42,"time":"2026-11-20T23:11:34.123456789Z",
         "value":12.5,"unit":"%","quality":"good"}})"));
 }

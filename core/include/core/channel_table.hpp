@@ -26,7 +26,7 @@ struct ChannelInfo {
 
 /// Names and units of every channel, kept once so that a sample carries only a number.
 ///
-/// Threads: add() any, under a mutex (start-up and hot plug only); all else any, without waiting.
+/// Threads: add() and find() any, under a mutex (start-up, hot plug and settings only); all else any, without waiting.
 /// Limits:  channels_max entries, made in blocks; entries are never removed. Beyond it, and when there is no memory for
 ///          a channel or for what others keep of it, add() answers nullopt and refused() counts.
 /// Failure: add_room() may throw std::bad_alloc; nothing else fails.
@@ -45,6 +45,9 @@ class ChannelTable {
     /// Both names must be topic parts.
     std::optional<ChannelId> add(DeviceId device_id, std::string_view device, std::string_view channel,
                                  std::string_view unit);
+
+    /// Returns the id of the channel with this topic, current or not. Waits for add().
+    [[nodiscard]] std::optional<ChannelId> find(const std::string& topic) const;
 
     /// From now on each new channel has room there, and those that there are get it at once. Both wait for add().
     void add_room(Room& room);
@@ -68,7 +71,7 @@ class ChannelTable {
 
     void store(ChannelId id, ChannelInfo info);
 
-    std::mutex mutex_;  // guards add() and the rooms
+    mutable std::mutex mutex_;  // guards add(), find() and the rooms
     std::vector<Room*> rooms_;
     std::unordered_map<std::string, ChannelId> ids_by_topic_;
     std::array<std::unique_ptr<Block>, channels_max / block_channels> blocks_;
