@@ -188,6 +188,11 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
         add(place_of("gateway", "record"), "record", recording_fault(settings.record.path));
     }
     for (const DeviceSettings& device : settings.devices) {
+        if (device.driver == "udp") {
+            const auto given = device.places.find("listen");
+            add(given == device.places.end() ? device.place : given->second, "listen",
+                host_fault(device.udp.listen_host, own));
+        }
         if (!device.record.empty()) {
             const auto given = device.places.find("record");
             add(given == device.places.end() ? device.place : given->second, "record", recording_fault(device.record));

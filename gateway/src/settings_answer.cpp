@@ -1,6 +1,7 @@
 #include "settings_answer.hpp"
 
 #include "config/settings_text.hpp"
+#include "device_check.hpp"
 #include "machine_check.hpp"
 #include "plan.hpp"
 #include "settings_json.hpp"
@@ -64,7 +65,11 @@ SettingsAnswer checked_settings_answer(const SettingsSources& sources, std::stri
     try {
         // Root can read what belongs to the service's user; machine_problems() warns of it.
         LoadedPlan loaded = load_plan(sources, ::geteuid() == 0 ? SecretFile::of_any : SecretFile::own);
-        for (const SettingsProblem& problem : machine_problems(loaded.settings, loaded.origins)) {
+        std::vector<SettingsProblem> found = machine_problems(loaded.settings, loaded.origins);
+        const std::vector<SettingsProblem> of_devices = device_warnings(loaded.settings, loaded.plan);
+        found.insert(found.end(), of_devices.begin(), of_devices.end());
+        sort_problems(found, sources.file);
+        for (const SettingsProblem& problem : found) {
             loaded.warnings.push_back(problem.text());
         }
         if (is_json) {
