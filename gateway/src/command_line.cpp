@@ -6,7 +6,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,7 +27,8 @@ std::string footer() {
                "  0   stopped as asked, or the settings have no problem\n"
                "  64  the command line is wrong\n"
                "  66  a settings file is missing or cannot be read\n"
-               "  69  an address or the log file cannot be had, for example because the address is taken\n"
+               "  69  an address or the log file cannot be had, for example because the address is taken;\n"
+               "      or --read could not read the device\n"
                "  70  an internal error\n"
                "  71  the system is out of something, such as descriptors\n"
                "  74  what was asked for cannot be written to stdout\n"
@@ -93,6 +98,7 @@ struct Options {
     bool check = false;
     std::string print;  // "" when not asked for
     std::string output;
+    std::string count;
     std::string log_format;
 };
 
@@ -119,16 +125,40 @@ void add_options(CLI::App& app, Options& options) {
         "--print-config{text}", options.print,
         "Print every setting with where it was given and leave; FORMAT is text, ini (a file with explanations) "
         "or json");
-    app.add_option("--output", options.output, "How --check and --print-config answer: text or json")
+    app.add_option("--read", options.line.read.device,
+                   "Read one device without starting the gateway, print its channels and leave")
+        ->type_name("DEVICE");
+    app.add_option("--count", options.count,
+                   "How many readings --read makes, at the interval of the device; 1 if not given")
+        ->type_name("N");
+    app.add_option("--output", options.output, "How --check, --print-config and --read answer: text or json")
         ->type_name("FORMAT");
+}
+
+std::optional<std::uint64_t> to_count(const std::string& text) {
+    std::uint64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+    return is_whole && count >= 1 && count <= ReadRequest::count_max ? std::optional(count) : std::nullopt;
 }
 
 /// What is wrong with a command line that CLI11 has taken; "" when nothing is.
 std::string fault_of(const CLI::App& app, const Options& options) {
     const SettingsSources& sources = options.line.sources;
     const bool prints = !options.print.empty();
+    const bool reads = app.count("--read") > 0;
     if (options.check && prints) {
         return "--check and --print-config: allowed is one of the two";
+    }
+    if (reads && (options.check || prints)) {
+        return "--read and " + std::string(prints ? "--print-config" : "--check") + ": allowed is one of the two";
+    }
+    if (app.count("--count") > 0 && !reads) {
+        return "--count belongs to --read";
+    }
+    if (app.count("--count") > 0 && !to_count(options.count)) {
+        return "--count: \"" + options.count + "\" is not a count, allowed: 1 to " +
+               std::to_string(ReadRequest::count_max);
     }
     if (prints && options.print != "text" && options.print != "ini" && options.print != "json") {
         return "--print-config: \"" + options.print + "\" is not a format, allowed: text, ini, json";
@@ -136,8 +166,8 @@ std::string fault_of(const CLI::App& app, const Options& options) {
     if (app.count("--output") > 0 && options.output != "text" && options.output != "json") {
         return "--output: \"" + options.output + "\" is not a format, allowed: text, json";
     }
-    if (app.count("--output") > 0 && !options.check && options.print != "text") {
-        return "--output belongs to --check, or to --print-config without a format of its own";
+    if (app.count("--output") > 0 && !options.check && !reads && options.print != "text") {
+        return "--output belongs to --check, to --read, or to --print-config without a format of its own";
     }
     if (sources.file.empty() && (!prints || app.count("--config") > 0)) {
         return "--config FILE is needed: the gateway does not start on settings that nobody gave";
@@ -188,7 +218,11 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv, const ch
         line.sources.assignments.push_back("log.format=" + options.log_format);
     }
     line.sources.environment = settings_variables(environment);
-    line.purpose = options.check ? Purpose::check : options.print.empty() ? Purpose::run : Purpose::print;
+    line.read.count = to_count(options.count).value_or(1);
+    line.purpose = options.check             ? Purpose::check
+                   : !options.print.empty()  ? Purpose::print
+                   : app.count("--read") > 0 ? Purpose::read
+                                             : Purpose::run;
     line.format = !options.output.empty() ? options.output : options.print.empty() ? "text" : options.print;
     return {.command_line = std::move(line), .exit_code = std::nullopt, .output = ""};
 }

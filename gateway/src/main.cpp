@@ -4,6 +4,7 @@
 #include "log.hpp"
 #include "log_value.hpp"
 #include "plan.hpp"
+#include "read_device.hpp"
 #include "reload_source.hpp"
 #include "service.hpp"
 #include "service_notify.hpp"
@@ -63,7 +64,9 @@ int main(int argc, char** argv) {
             std::cerr << parsed.output;
             return *parsed.exit_code;
         }
-        return parsed.command_line.purpose == Purpose::run ? run(parsed.command_line) : answer(parsed.command_line);
+        return parsed.command_line.purpose == Purpose::run    ? run(parsed.command_line)
+               : parsed.command_line.purpose == Purpose::read ? read_device(parsed.command_line, std::cout, std::cerr)
+                                                              : answer(parsed.command_line);
     } catch (const SettingsError& error) {
         std::cerr << error.what() << '\n';
         return exit_code::of_settings(error);

@@ -110,6 +110,7 @@ TEST_CASE("the flag --help names every option and exit code, with an example", "
     for (const char* const part : {"--config",  "--config-dir",
                                    "--set",     "--check",
                                    "--test",    "--print-config[=FORMAT] ",
+                                   "--read",    "--count",
                                    "--output",  "--log-level",
                                    "--version", "--help",
                                    "  0 ",      "  64 ",
@@ -165,6 +166,17 @@ TEST_CASE("an answer can be had as JSON", "[gateway][command_line]") {
     CHECK(parse_arguments({"-c", "a.ini", "--print-config", "--output", "json"}).command_line.format == "json");
 }
 
+TEST_CASE("a device to read is passed on, with how often", "[gateway][command_line]") {
+    const CommandLine once = parse_arguments({"-c", "a.ini", "--read", "boiler"}).command_line;
+    CHECK(once.purpose == Purpose::read);
+    CHECK(once.read.device == "boiler");
+    CHECK(once.read.count == 1);
+    const CommandLine often =
+        parse_arguments({"-c", "a.ini", "--read", "boiler", "--count", "12", "--output", "json"}).command_line;
+    CHECK(often.read.count == 12);
+    CHECK(often.format == "json");
+}
+
 TEST_CASE("options that make no sense together are a usage error that says why", "[gateway][command_line]") {
     using Words = std::vector<const char*>;
     const auto [words, part] = GENERATE(table<Words, std::string>(
@@ -174,6 +186,13 @@ TEST_CASE("options that make no sense together are a usage error that says why",
          {Words{"-c", "a.ini", "--check", "--output", ""}, "\"\" is not a format, allowed: text, json"},
          {Words{"-c", "a.ini", "--output", "json"}, "--output belongs to --check"},
          {Words{"--print-config=ini", "--output", "json"}, "--output belongs to --check"},
+         {Words{"-c", "a.ini", "--read", "d", "--check"}, "--read and --check: allowed is one of the two"},
+         {Words{"-c", "a.ini", "--read", "d", "--print-config"},
+          "--read and --print-config: allowed is one of the two"},
+         {Words{"-c", "a.ini", "--count", "2"}, "--count belongs to --read"},
+         {Words{"-c", "a.ini", "--read", "d", "--count", "0"}, "\"0\" is not a count, allowed: 1 to 1000000"},
+         {Words{"-c", "a.ini", "--read", "d", "--count", "2x"}, "\"2x\" is not a count"},
+         {Words{"--read", "d"}, "--config FILE is needed"},
          {Words{"-c", "a.ini", "--set"}, "--set"}}));
     const ParsedCommandLine parsed = parse_arguments(words);
     CHECK(parsed.exit_code == exit_code::usage);

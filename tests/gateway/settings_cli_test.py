@@ -48,6 +48,22 @@ class Scratch(unittest.TestCase):
         return path
 
 
+class ReadingADevice(Scratch):
+    def test_prints_channels_and_leaves(self):
+        path = self.write("a.ini", DEVICE + 'waveforms = sine\ninterval_ms = 10\n[channel "d/sine"]\nunit = °C\n')
+        answer = run("-c", path, "--read", "d", "--count", "2")
+        self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+        self.assertRegex(answer.stdout, r"\nsine +\d[\d.]* +°C +good\ndevice d, reading 2 of 2, ")
+
+    def test_exit_codes(self):
+        path = self.write("a.ini", DEVICE + '[device "gone"]\ndriver = serial\nport = /nowhere\n')
+        self.assertEqual(69, run("-c", path, "--read", "gone").returncode)
+        answer = run("-c", path, "--read", "goen")
+        self.assertEqual((64, ""), (answer.returncode, answer.stdout))
+        self.assertIn('did you mean "gone"?', answer.stderr)
+        self.assertEqual(78, run("-c", self.write("b.ini", "x = 1\n"), "--read", "d").returncode)
+
+
 class ExitCodes(Scratch):
     def test_good_settings_are_0(self):
         path = self.write("a.ini", DEVICE)

@@ -27,6 +27,7 @@ constexpr std::string_view introduction = R"(# Settings
 | get a file with all keys, explained | `gateway_app --print-config=ini`; with `--config FILE` it has the values that hold; what is a default for a channel stays a comment |
 | get the same as JSON | `gateway_app --config FILE --print-config=json`; [settings.schema.json](settings.schema.json) is the schema |
 | see whether the settings are right | `gateway_app --config FILE --check`, or `--check --output json` |
+| see what a device says with them | `gateway_app --config FILE --read DEVICE` ([devices.md](devices.md#trying-a-device)) |
 
 ## Files
 
@@ -91,7 +92,9 @@ All problems of all sources are told at once, each as `file:line: key: what is w
 `env TELEGATE_X: ...` and `--set ...: ...`. Files that cannot be read are told alone. The exit code is 78, or 66 when a file cannot be
 read, or 77 when that is not permitted. `--check` plans the settings by the code of the start, and reads the files of tokens,
 certificates and keys. A port or a file that two settings want is a problem too. What depends on the machine as it is now is a
-warning: an address or an interface that the machine does not have; a folder of a socket or of the log file that is missing or closed.
+warning: an address or an interface that the machine does not have; a folder of a socket or of the log file that is missing or closed;
+a tty, a program, a file, a device of IIO or the address of a host name that a device needs and that is not there. So are Modbus
+addresses that look like those of a manual. No device is opened: `--read DEVICE` does that ([devices.md](devices.md#trying-a-device)).
 What it does not look for is whether another program has taken an address.
 
     gateway_app --config FILE --check --output json
