@@ -1,5 +1,7 @@
 #include "iio/scan_frame.hpp"
 
+#include "shortest_real.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -97,7 +99,7 @@ double decode_value(const ScanType& type, std::span<const std::byte> bytes) noex
         return static_cast<double>(decode_whole(type, bytes));
     }
     const std::uint64_t bits = bits_of(type, bytes);
-    return type.bits == float_bits ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+    return type.bits == float_bits ? shortest_real(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
                                    : std::bit_cast<double>(bits);
 }
 

@@ -1,5 +1,7 @@
 #include "modbus/register_value.hpp"
 
+#include "shortest_real.hpp"
+
 #include <bit>
 #include <limits>
 
@@ -54,7 +56,7 @@ RegisterValue decode_registers(std::span<const std::uint8_t> registers, const Va
         case ModbusType::int16: return from_signed<std::int16_t>(bits);
         case ModbusType::int32: return from_signed<std::int32_t>(bits);
         case ModbusType::int64: return from_signed<std::int64_t>(bits);
-        case ModbusType::float32: return {double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))}};
+        case ModbusType::float32: return {shortest_real(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))};
         case ModbusType::float64: return {std::bit_cast<double>(bits)};
         case ModbusType::uint16:
         case ModbusType::uint32:

@@ -1,6 +1,7 @@
 #include "serial/frame_reader.hpp"
 
 #include "core/topic.hpp"
+#include "shortest_real.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -201,7 +202,7 @@ void FrameReader::add_sample(std::size_t index, SampleBatch& batch) const {
     constexpr auto integer_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (number.kind == FrameNumber::Kind::real) {
         batch.add(channels_[index], number.bytes == sizeof(float)
-                                        ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+                                        ? shortest_real(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
                                         : std::bit_cast<double>(bits));
     } else if (number.kind == FrameNumber::Kind::signed_integer) {
         const unsigned unused = 64U - bits_per_byte * number.bytes;

@@ -40,6 +40,7 @@ TEST_CASE("a whole number beyond the int64 becomes a real one that is not exact"
 
 TEST_CASE("real numbers are IEEE 754", "[device][modbus]") {
     CHECK(decoded<double>({0x41, 0x48, 0, 0}, {ModbusType::float32}) == 12.5);
+    CHECK(decoded<double>({0x41, 0x39, 0x99, 0x9A}, {ModbusType::float32}) == 11.6);  // the nearest float to it
     CHECK(decoded<double>({0xC0, 0x29, 0, 0, 0, 0, 0, 0}, {ModbusType::float64}) == -12.5);
     CHECK(std::isnan(decoded<double>({0x7F, 0xC0, 0, 0}, {ModbusType::float32})));
 }

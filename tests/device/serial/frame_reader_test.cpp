@@ -89,6 +89,7 @@ TEST_CASE("a frame holds numbers of any width and order of bytes", "[device][ser
         {"int64_le", "\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF"s, "-2"},
         {"uint64_be", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"s, "1.84467440737e+19"},
         {"float32_be", "\x41\xAC\x00\x00"s, "21.5"},
+        {"float32_be", "\x41\x39\x99\x9A"s, "11.6"},
         {"float32_le", "\x00\x00\xC0\x7F"s, "-"},
         {"float64_le", "\x00\x00\x00\x00\x00\x80\x35\x40"s, "21.5"},
     }));
