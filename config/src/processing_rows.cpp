@@ -21,6 +21,8 @@ constexpr RealRule value{.min = -value_max, .max = value_max};
 constexpr RealRule distance{.min = 0.0, .max = value_max};
 constexpr RealRule percent{.min = 0.0, .max = 100.0};
 constexpr WholeRule pause_ms{.min = 0, .max = 86'400'000};
+constexpr TextListRule texts{
+    .allowed = "VALUE:TEXT, a whole number and a text of 1 to 32 bytes", .bytes_max = 64, .count_max = 256};
 
 // clang-format off
 constexpr std::array rows{
@@ -84,6 +86,14 @@ constexpr std::array rows{
                .applies = Applies::live,
                .meaning = "How long they must be back before the alarm ends.",
                .slot = slot<&C::processing, &P::alarm_clear_delay_ms>},
+    SettingRow{.section = "channel", .key = "decimals", .rule = WholeRule{.min = 0, .max = 12},
+               .applies = Applies::live, .unset = "values are not rounded",
+               .meaning = "Decimals to which a real number is rounded before it is sent, half away from zero.",
+               .slot = slot<&C::processing, &P::decimals>},
+    SettingRow{.section = "channel", .key = "texts", .rule = texts, .applies = Applies::live,
+               .meaning = "Texts that are sent in place of numbers, such as 0:off, 1:on; a number without a text is "
+                          "sent as it is, with quality uncertain.",
+               .slot = slot<&C::processing, &P::texts>},
 };
 // clang-format on
 

@@ -6,8 +6,10 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -46,6 +48,35 @@ WindowAlign to_window_align(const ProcessingSettings& from) {
     return is_wall ? WindowAlign::wall : WindowAlign::monotonic;
 }
 
+std::string_view text_part(std::string_view text) {
+    const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+    return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+/// nullopt when it is not VALUE:TEXT.
+std::optional<ValueText> to_value_text(std::string_view word) {
+    const std::string_view number = text_part(word.substr(0, word.find(':')));
+    const std::string_view text = text_part(word.substr(std::min(word.find(':'), word.size() - 1) + 1));
+    ValueText value{.value = 0, .text = std::string(text)};
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value.value);
+    const bool is_number = error == std::errc() && end == number.data() + number.size();
+    const bool is_text = !text.empty() && text.size() <= TelemetrySample::text_bytes_max;
+    return is_number && is_text ? std::optional(std::move(value)) : std::nullopt;
+}
+
+/// Ascending, without words that are wrong.
+std::vector<ValueText> to_texts(const std::vector<std::string>& words) {
+    std::vector<ValueText> texts;
+    for (const std::string& word : words) {
+        if (auto text = to_value_text(word)) {
+            texts.push_back(std::move(*text));
+        }
+    }
+    std::stable_sort(texts.begin(), texts.end(),
+                     [](const ValueText& a, const ValueText& b) { return a.value < b.value; });
+    return texts;
+}
+
 ChannelProcessing to_processing(const ChannelSettings& channel) {
     const ProcessingSettings& from = channel.processing;
     ChannelProcessing how;
@@ -71,6 +102,10 @@ ChannelProcessing to_processing(const ChannelSettings& channel) {
     how.alarm_hysteresis = from.alarm_hysteresis;
     how.alarm_delay = milliseconds(from.alarm_delay_ms);
     how.alarm_clear_delay = milliseconds(from.alarm_clear_delay_ms);
+    if (from.decimals) {
+        how.decimals = static_cast<unsigned>(*from.decimals);
+    }
+    how.texts = to_texts(from.texts);
     return how;
 }
 
@@ -130,11 +165,40 @@ void check_alarm(const ProcessingSettings& from, SectionProblems& problems) {
     }
 }
 
+void check_texts(const ProcessingSettings& from, const ChannelProcessing& how, SectionProblems& problems) {
+    for (const std::string& word : from.texts) {
+        if (!to_value_text(word)) {
+            problems.add("texts",
+                         '"' + word +
+                             "\" is not a number with its text, allowed: VALUE:TEXT, a whole number and a text "
+                             "of 1 to " +
+                             std::to_string(TelemetrySample::text_bytes_max) + " bytes, such as 0:off");
+        }
+    }
+    const auto same = std::adjacent_find(how.texts.begin(), how.texts.end(),
+                                         [](const ValueText& a, const ValueText& b) { return a.value == b.value; });
+    if (same != how.texts.end()) {
+        problems.add("texts", '"' + std::to_string(same->value) + "\" has more than one text, allowed: one");
+    }
+    if (how.texts.empty()) {
+        return;
+    }
+    if (how.derive != Derive::none) {
+        problems.add("texts", "stands beside derive, which sends rates, allowed: without derive");
+    }
+    if (how.has_window() && !how.window_raw) {
+        problems.add("texts",
+                     "stands beside window_ms, whose aggregates are numbers, allowed: without a window or beside "
+                     "window_raw");
+    }
+}
+
 void check(const ChannelSettings& channel, const ChannelProcessing& how, std::vector<SettingsProblem>& problems) {
     SectionProblems found("channel." + channel.name, channel.places, channel.place, problems);
     check_values(channel.processing, found);
     check_sending(channel.processing, found);
     check_alarm(channel.processing, found);
+    check_texts(channel.processing, how, found);
     if (channel.channel().size() > processed_name_bytes_max && (how.has_window() || how.has_alarm())) {
         found.add(how.has_window() ? "window_ms"
                   : how.alarm_high ? "alarm_high"

@@ -93,6 +93,7 @@ TEST_CASE("settings that REST can change open no path and run no program", "[con
         {"publish..endpoint", "ipc://PATH is left to files"},
         {"services..endpoint", "ipc://PATH is left to files"},
         {"channel..unit", "published as it is"},
+        {"channel..texts", "published as they are"},
         {"device.exec.columns", "names"},
         {"device.exec.pattern", "an expression of RE2, in bounded time"},
         {"device.exec.time_member", "a name"},

@@ -38,6 +38,33 @@ TEST_CASE("a channel with another unit alone is in the plan and has no stages", 
     CHECK_FALSE(how.has_stages());
 }
 
+TEST_CASE("decimals and texts of a channel are stages", "[gateway][plan]") {
+    CHECK(processing_of("decimals = 0\n").decimals == 0);
+    const ChannelProcessing how = processing_of("texts = 1:on, -1 : not known, 0:a:b\n");
+    CHECK(how.has_stages());
+    std::string shown;
+    for (const ValueText& each : how.texts) {
+        shown += std::to_string(each.value) + '=' + each.text + ';';
+    }
+    CHECK(shown == "-1=not known;0=a:b;1=on;");
+}
+
+TEST_CASE("texts that mean nothing are refused", "[gateway][plan]") {
+    const auto [keys, what] = GENERATE(table<std::string, std::string>({
+        {"texts = off\n", "texts: \"off\" is not a number with its text, allowed: VALUE:TEXT, "},
+        {"texts = 0:\n", "texts: \"0:\" is not a number with its text"},
+        {"texts = 1.5:x\n", "texts: \"1.5:x\" is not a number with its text"},
+        {"texts = 0:123456789012345678901234567890123\n", "is not a number with its text"},
+        {"texts = 0:a, 0:b\n", "texts: \"0\" has more than one text, allowed: one"},
+        {"texts = 0:a\nderive = rate\n", "texts: stands beside derive"},
+        {"texts = 0:a\nwindow_ms = 1s\n", "texts: stands beside window_ms"},
+    }));
+    CAPTURE(keys);
+    const std::vector<std::string> problems = plan_problems(device_section + keys);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].find(what) != std::string::npos);
+}
+
 TEST_CASE("settings of a channel become its processing", "[gateway][plan]") {
     const ChannelProcessing how = processing_of(
         "scale = 0.5\noffset = -40\nvalid_min = -20\nvalid_max = 60.5\nout_of_range = drop\ndeadband = 0.25\n"

@@ -28,6 +28,8 @@ struct ProcessingSettings {
     double alarm_hysteresis = 0.0;
     std::int64_t alarm_delay_ms = 0;
     std::int64_t alarm_clear_delay_ms = 0;
+    std::optional<std::int64_t> decimals;  // not set: values are not rounded
+    std::vector<std::string> texts;        // VALUE:TEXT
 };
 
 }  // namespace telegate

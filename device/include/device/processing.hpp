@@ -52,6 +52,12 @@ enum class WindowAlign : std::uint8_t {
     monotonic,  // the same on the monotonic clock
 };
 
+/// What is sent in place of a number: the name of a state, such as "off" for 0.
+struct ValueText {
+    std::int64_t value = 0;
+    std::string text;  // 1 to TelemetrySample::text_bytes_max bytes
+};
+
 /// How the values of one channel are processed: the stages in the order in which they come. The defaults do nothing.
 struct ChannelProcessing {
     std::string unit;  // in place of the driver's; "": the driver's, per second where a rate is derived
@@ -83,10 +89,16 @@ struct ChannelProcessing {
     Duration alarm_clear_delay{0};
     AlarmState alarm_before = AlarmState::unknown;  // at the end of the run before this one
 
+    std::optional<unsigned> decimals;  // 0 to decimals_max: what is sent is rounded to so many, half away from zero
+    std::vector<ValueText> texts;      // ascending values, each once; a value without one is uncertain
+
     [[nodiscard]] bool has_window() const noexcept { return window > Duration(0); }
     [[nodiscard]] bool has_alarm() const noexcept { return alarm_high.has_value() || alarm_low.has_value(); }
     [[nodiscard]] bool has_stages() const noexcept;
 };
+
+/// More than a double has in most values, and a power of ten that it holds exactly.
+inline constexpr unsigned decimals_max = 12;
 
 /// By the name of the channel, a topic part.
 struct ProcessingPlan {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace telegate {
 namespace {
@@ -14,6 +15,34 @@ Outcome run(processing::ChannelPipeline& pipeline, const TelemetrySample& raw, s
         case ValueType::text: return pipeline.take_text({0.0, time_ns, raw.quality});
         default: return pipeline.take_absent(time_ns, raw.quality);
     }
+}
+
+/// `text` has at most TelemetrySample::text_bytes_max bytes.
+void put_state(TelemetrySample& sample, std::string_view text) noexcept {
+    sample.type = ValueType::text;
+    sample.text_bytes = static_cast<std::uint8_t>(text.size());
+    std::copy(text.begin(), text.end(), sample.value.text);
+}
+
+/// The number of a sample that may have a text; nullopt for a fraction, a text, and no value.
+std::optional<std::int64_t> whole_number_of(const TelemetrySample& sample) noexcept {
+    constexpr double exact_max = 9'007'199'254'740'992;
+    switch (sample.type) {
+        case ValueType::boolean: return sample.value.boolean ? 1 : 0;
+        case ValueType::integer: return sample.value.integer;
+        case ValueType::real:
+            if (std::abs(sample.value.real) <= exact_max && std::trunc(sample.value.real) == sample.value.real) {
+                return static_cast<std::int64_t>(sample.value.real);
+            }
+            break;
+        case ValueType::text:
+        case ValueType::none: break;
+    }
+    return std::nullopt;
+}
+
+bool is_number(const TelemetrySample& sample) noexcept {
+    return sample.type != ValueType::text && sample.type != ValueType::none;
 }
 
 std::string unit_of(const ChannelProcessing& how, std::string_view of_driver) {
@@ -46,6 +75,7 @@ SampleBatch::Channel SampleBatch::Processing::add(const std::string& name, std::
     made.of = slot.id;
     made.name = name;
     made.aggregates.fill(Channel::none);
+    made.texts = how.texts;
     if (how.has_window()) {
         for (const Aggregate each : how.aggregates) {
             made.aggregates[static_cast<std::size_t>(each)] =
@@ -118,7 +148,27 @@ void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
     finish(slot, outcome);
 }
 
-void SampleBatch::Processing::note_timers(std::uint32_t index, const Outcome& outcome) {
+/// Puts the text of its number in the place of the value of the last sample of the batch.
+void SampleBatch::Processing::show_text(std::uint32_t index) {
+    const std::vector<ValueText>& texts = made_[index].texts;
+    TelemetrySample& sample = batch_.samples_[batch_.count_ - 1];
+    if (texts.empty() || !is_number(sample)) {
+        return;
+    }
+    const std::optional<std::int64_t> number = whole_number_of(sample);
+    const auto found = std::lower_bound(texts.begin(), texts.end(), number.value_or(0),
+                                        [](const ValueText& each, std::int64_t value) { return each.value < value; });
+    if (number && found != texts.end() && found->value == *number) {
+        put_state(sample, found->text);
+    } else if (sample.quality == Quality::good) {
+        sample.quality = Quality::uncertain;
+    }
+}
+
+void SampleBatch::Processing::finish_later_stages(std::uint32_t index, const Outcome& outcome) {
+    if (!outcome.held_back) {
+        show_text(index);
+    }
     if (outcome.alarm_tells) {
         tell_alarm(index);
     } else if (outcome.alarm_crosses) {
@@ -168,7 +218,7 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
             sample.value.integer = static_cast<std::int64_t>(window.values);
         } else if (has_value) {
             sample.type = ValueType::real;
-            sample.value.real = values[kind];
+            sample.value.real = entries_[index].pipeline.rounded(values[kind]);
         }
     }
 }
@@ -182,10 +232,7 @@ void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
     TelemetrySample& sample = batch_.next(batch_.slots_[static_cast<std::size_t>(channel)], alarm.quality());
     batch_.count_bad(alarm.quality());
     if (alarm.quality() != Quality::bad && alarm.state() != AlarmState::unknown) {
-        const std::string_view state = to_string(alarm.state());
-        sample.type = ValueType::text;
-        sample.text_bytes = static_cast<std::uint8_t>(state.size());
-        std::copy(state.begin(), state.end(), sample.value.text);
+        put_state(sample, to_string(alarm.state()));
     }
     report_alarm(index);
 }

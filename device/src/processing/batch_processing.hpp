@@ -88,6 +88,7 @@ class SampleBatch::Processing {
         std::string name;
         std::array<Channel, aggregate_kinds> aggregates;  // none: not asked for
         Channel alarm = Channel::none;                    // as well
+        std::vector<ValueText> texts;                     // ascending values
     };
     /// A channel of an earlier batch that this one has not declared yet.
     struct Past {
@@ -98,18 +99,19 @@ class SampleBatch::Processing {
     [[nodiscard]] Channel add_made(const std::string& of, std::string_view ending, std::string_view unit);
     void take_over(std::uint32_t index);
     void note_wall_clock(Entry& entry) const noexcept {
-        if (entry.pipeline.has_timers()) {
+        if (entry.pipeline.has_later_stages()) {
             entry.pipeline.note_wall_clock(batch_.time_utc_ns_ - batch_.time_mono_ns_);
         }
     }
     void advance();
     /// After the sample itself: what it has made known besides.
     void finish(const Slot& slot, const processing::Outcome& outcome) {
-        if (entries_[slot.processed].pipeline.has_timers()) {
-            note_timers(slot.processed, outcome);
+        if (entries_[slot.processed].pipeline.has_later_stages()) {
+            finish_later_stages(slot.processed, outcome);
         }
     }
-    void note_timers(std::uint32_t index, const processing::Outcome& outcome);
+    void finish_later_stages(std::uint32_t index, const processing::Outcome& outcome);
+    void show_text(std::uint32_t index);
     void tell_window(std::uint32_t index);
     void tell_alarm(std::uint32_t index);
     void report_alarm(std::uint32_t index);

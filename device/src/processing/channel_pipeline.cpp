@@ -1,5 +1,7 @@
 #include "processing/channel_pipeline.hpp"
 
+#include <cmath>
+
 namespace telegate::processing {
 namespace {
 
@@ -16,10 +18,14 @@ ChannelPipeline::ChannelPipeline(const ChannelProcessing& processing)
       drops_(processing.out_of_range == OutOfRange::drop),
       makes_reals_(scale_ != 1.0 || offset_ != 0.0 || processing.derive != Derive::none),
       window_raw_(processing.window_raw) {
-    if (processing.derive == Derive::none && !processing.has_window() && !processing.has_alarm()) {
+    const bool shows_otherwise = processing.decimals || !processing.texts.empty();
+    if (processing.derive == Derive::none && !processing.has_window() && !processing.has_alarm() && !shows_otherwise) {
         return;
     }
     later_ = std::make_unique<LaterStages>();
+    if (processing.decimals) {
+        later_->rounding = std::pow(10.0, *processing.decimals);
+    }
     if (processing.derive != Derive::none) {
         later_->rate.emplace(processing);
     }
@@ -83,7 +89,17 @@ Outcome ChannelPipeline::take_through_all(Reading reading) noexcept {
         outcome.alarm_crosses = crosses;
     }
     pass_later_stages(outcome, raw, crosses);
+    outcome.reading.value = rounded(outcome.reading.value);
     return outcome;
+}
+
+double ChannelPipeline::rounded(double value) const noexcept {
+    constexpr double exact_max = 9'007'199'254'740'992;  // beyond it there are no fractions
+    const double scaled = value * later_->rounding;
+    if (later_->rounding == 0.0 || !(std::abs(scaled) < exact_max)) {
+        return value;
+    }
+    return std::round(scaled) / later_->rounding + 0.0;  // which makes -0 a plain 0
 }
 
 void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool crosses) noexcept {

@@ -25,7 +25,8 @@ struct Outcome {
     bool alarm_crosses = false;  // the reading has begun or broken a crossing of a limit
 };
 
-/// All that is done to the readings of one channel: scale, range, deadband, rate limit, rate of change, window, alarm.
+/// All that is done to the readings of one channel: scale, range, deadband, rate limit, rate of change, window, alarm,
+/// and at the end decimals, so that no stage reckons with what they cut off.
 ///
 /// Each stage sees what those before it have let through. One thing goes past that order: where no rate is derived, the
 /// alarm sees every value in range, and one that begins or breaks a crossing of its limits is not held back by the
@@ -45,7 +46,7 @@ class ChannelPipeline {
     /// where the values mean the same and the rules are equal, rate and window.
     void continue_from(const ChannelPipeline& before) noexcept;
     /// The readings from now on are of a time when the wall clock is so far ahead of the monotonic one. Only with
-    /// has_timers().
+    /// has_later_stages().
     void note_wall_clock(std::int64_t utc_less_mono_ns) noexcept { later_->utc_less_mono_ns = utc_less_mono_ns; }
 
     [[nodiscard]] Outcome take(Reading reading) noexcept {
@@ -80,7 +81,9 @@ class ChannelPipeline {
                                  : std::min(later_->window ? later_->window->end_ns() : never,
                                             later_->alarm ? later_->alarm->due_ns() : never);
     }
-    [[nodiscard]] bool has_timers() const noexcept { return later_ != nullptr; }
+    [[nodiscard]] bool has_later_stages() const noexcept { return later_ != nullptr; }
+    /// To the decimals of the channel. Only with later stages.
+    [[nodiscard]] double rounded(double value) const noexcept;
     [[nodiscard]] bool makes_reals() const noexcept { return makes_reals_; }
     [[nodiscard]] const WindowResult& window() const noexcept { return later_->window->closed(); }
     [[nodiscard]] const LimitAlarm& alarm() const noexcept { return *later_->alarm; }
@@ -92,6 +95,7 @@ class ChannelPipeline {
         std::optional<ValueWindow> window;
         std::optional<LimitAlarm> alarm;
         std::int64_t utc_less_mono_ns = 0;
+        double rounding = 0.0;  // 1 over what values are rounded to: 100 for two decimals; 0: they are not
     };
 
     /// Scales it. False: it is dropped.

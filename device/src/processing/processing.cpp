@@ -46,7 +46,7 @@ bool ChannelProcessing::has_stages() const noexcept {
     const bool changes = scale != 1.0 || offset != 0.0 || derive != Derive::none;
     const bool holds_back =
         valid_min || valid_max || deadband > 0.0 || deadband_percent > 0.0 || send_interval_min > Duration(0);
-    return changes || holds_back || has_window() || has_alarm();
+    return changes || holds_back || has_window() || has_alarm() || decimals || !texts.empty();
 }
 
 }  // namespace telegate
