@@ -130,8 +130,9 @@ std::optional<GivenEntry> parse_entry(std::string_view line) {
                       .value = std::string(trimmed(line.substr(equals + 1)))};
 }
 
-/// Whether `text` is a text of a size that is worth reading.
-bool is_text(std::string_view text, const std::string& file, ProblemList& problems) {
+}  // namespace
+
+bool is_settings_text(std::string_view text, const std::string& file, ProblemList& problems) {
     if (text.size() > ini_text_bytes_max) {
         problems.add(
             {file, 0}, "",
@@ -147,9 +148,10 @@ bool is_text(std::string_view text, const std::string& file, ProblemList& proble
     return true;
 }
 
-}  // namespace
-
 std::string GivenSection::title() const {
+    if (!written.empty()) {
+        return written;
+    }
     if (kind.empty()) {
         return "the lines before the first section";
     }
@@ -159,7 +161,7 @@ std::string GivenSection::title() const {
 std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const std::string& file,
                                                   ProblemList& problems) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (!is_text(text, file, problems)) {
+    if (!is_settings_text(text, file, problems)) {
         return std::nullopt;
     }
     std::vector<GivenSection> sections(1);

@@ -15,6 +15,9 @@ inline constexpr std::size_t ini_text_bytes_max = 1024 * 1024;
 /// A line together with those that continue it.
 inline constexpr std::size_t ini_line_bytes_max = 4096;
 
+/// Whether `text` is text of a size that is worth reading. Otherwise reports a problem.
+[[nodiscard]] bool is_settings_text(std::string_view text, const std::string& file, ProblemList& problems);
+
 /// Takes an INI text apart, in the manner of systemd: comments are lines that begin with # or ;, a backslash at the
 /// end of a line joins the next one with a space, values reach to the end of the line and quotes in them are plain
 /// characters. Tolerates CRLF and a byte order mark. What a key or a value means is not looked at.

@@ -1,6 +1,7 @@
 #include "config/load.hpp"
 
 #include "assignments.hpp"
+#include "channel_tables.hpp"
 #include "config/given_settings.hpp"
 #include "config/settings_sources.hpp"
 #include "config/settings_table.hpp"
@@ -9,6 +10,7 @@
 #include "problem_list.hpp"
 #include "settings_builder.hpp"
 #include "settings_files.hpp"
+#include "templates.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -48,11 +50,13 @@ class Loading {
             problems_.throw_if_any({}, error_);
         }
         std::vector<std::string> warnings;
-        SettingsSource assigned = assignments_source(from_.assignments, problems_);
-        sources_.push_back(assigned);  // for the names that it has
+        sources_.push_back(assignments_source(from_.assignments, problems_));
+        expand();
+        // Variables can name what files and options name, and come between the two.
         SettingsSource environment = environment_source(from_.environment, sources_, problems_, warnings);
-        sources_.back() = std::move(environment);
-        sources_.push_back(std::move(assigned));
+        const auto options =
+            std::find_if(sources_.begin(), sources_.end(), [](const SettingsSource& each) { return each.last_wins; });
+        sources_.insert(options, std::move(environment));
         add_log_level();
         LoadedSettings loaded = understand();
         loaded.warnings = std::move(warnings);
@@ -67,7 +71,13 @@ class Loading {
         }
     }
 
+    /// Puts whole sections in the place of what is short for them.
+    void expand() {
+        sources_ = expand_templates(std::move(sources_), problems_);
+    }
+
     LoadedSettings understand() {
+        sources_.insert(sources_.begin(), read_channel_tables(sources_, from_.file, problems_));
         LoadedSettings loaded = build_settings(sources_, Notation::text, problems_);
         problems_.throw_if_any(loaded.settings);
         return loaded;
@@ -188,6 +198,7 @@ Settings parse_settings(std::string_view text, const std::string& file) {
     sources.file = file;
     Loading loading(sources);
     loading.take(text, file);
+    loading.expand();
     return loading.understand().settings;
 }
 

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 10> types{"auto",   "bool",  "int16",  "u
 constexpr std::array<std::string_view, 2> orders{"big", "little"};
 constexpr std::array<std::string_view, 2> schemes{"tcp://", "rtu://"};
 constexpr TextRule endpoint{.prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH", .path_prefix = "rtu://"};
+constexpr TextRule registers{.prefixes = {}, .allowed = "the path of a CSV file, or nothing", .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{
@@ -26,6 +27,12 @@ constexpr std::array rows{
                .meaning = "Where the units are: a host and a port, 502 if there is none, or a serial line, best by a "
                           "name that stays the same, such as one in /dev/serial/by-id.",
                .slot = slot<&D::modbus, &S::endpoint>},
+    SettingRow{.section = "device", .driver = "modbus", .key = "registers", .rule = registers,
+               .applies = Applies::file, .names_channels = true,
+               .meaning = "CSV file with a row for each channel, relative to the folder of the settings file. Its first "
+                          "line names the columns: name and keys of a channel, where order is word_order. Nothing "
+                          "means none.",
+               .slot = slot<&D::modbus, &S::registers>},
     SettingRow{.section = "device", .driver = "modbus", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
                .applies = Applies::live,
                .meaning = "Unit of the channels that name none; 1 to 247 on a serial line.",
@@ -74,7 +81,7 @@ constexpr std::array rows{
                .meaning = "What it is; auto means bool for a bit and uint16 for a register.",
                .slot = slot<&C::modbus, &N::type>},
     SettingRow{.section = "channel", .driver = "modbus", .key = "word_order", .rule = ChoiceRule{orders},
-               .applies = Applies::live,
+               .applies = Applies::live, .column = "order",
                .meaning = "Of a value of several registers: whether the high one comes first (big) or the low one.",
                .slot = slot<&C::modbus, &N::word_order>},
     SettingRow{.section = "channel", .driver = "modbus", .key = "byte_swap", .rule = BooleanRule{},

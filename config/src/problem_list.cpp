@@ -48,6 +48,13 @@ void ProblemList::add(SettingsPlace place, std::string_view key, std::string wha
 }
 
 void ProblemList::add(SettingsProblem problem) {
+    const bool is_known = std::any_of(problems_.begin(), problems_.end(), [&](const SettingsProblem& each) {
+        return each.line == problem.line && each.key == problem.key && each.what == problem.what &&
+               each.file == problem.file;
+    });
+    if (is_known) {
+        return;  // a line of a template is read once for each device, and is one mistake
+    }
     if (problems_.size() == problems_max) {
         ++left_out_;
         return;

@@ -77,7 +77,7 @@ class Grouping {
     }
 
     bool is_first(const GivenSection& section, const SectionRow& row) {
-        const std::string identity = row.named() ? section.title() : std::string(row.name);
+        const std::string identity = std::string(row.name) + '/' + (row.named() ? section.name.value_or("") : "");
         const auto [found, is_new] = lines_.try_emplace(identity, section.place.line);
         if (!is_new) {
             problems_.add(section.place, section.shown,

@@ -19,7 +19,7 @@ constexpr std::array sections{
     SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint where ROUTER services are asked for."},
     SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
     SectionRow{.name = "channel",
-               .count_max = 4'096,
+               .count_max = 8'192,
                .name_form = "DEVICE/CHANNEL",
                .meaning = "What is said of one channel of a device; its name is its topic."},
 };

@@ -11,6 +11,7 @@
 
 #include <exception>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -225,6 +226,8 @@ LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
         problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     }
     if (!problems.empty()) {
+        std::set<std::string> texts;  // devices of one template have their mistakes on the same line
+        std::erase_if(problems, [&](const SettingsProblem& each) { return !texts.insert(each.text()).second; });
         sort_problems(problems, sources.file);
         throw SettingsError(std::move(problems));
     }

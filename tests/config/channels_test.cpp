@@ -79,13 +79,13 @@ TEST_CASE("a channel that is there twice in one file is a problem", "[config][ch
           "t.ini:5: [channel \"boiler/sine\"] is there twice, first in line 3");
 }
 
-TEST_CASE("there are at most 4096 channels", "[config][channels]") {
+TEST_CASE("there are at most 8192 channels", "[config][channels]") {
     std::string text = boiler_section;
-    for (int i = 1; i <= 4'097; ++i) {
+    for (int i = 1; i <= 8'193; ++i) {
         text += "[channel \"boiler/c" + std::to_string(i) + "\"]\n";
     }
     CHECK(problem_of(text) ==
-          "t.ini:4099: [channel \"boiler/c4097\"] is one too many, allowed are at most 4096 sections "
+          "t.ini:8195: [channel \"boiler/c8193\"] is one too many, allowed are at most 8192 sections "
           "[channel \"DEVICE/CHANNEL\"]");
 }
 

@@ -22,6 +22,16 @@ SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
 SHIPPED = ["gateway", "embedded", "high_frequency", "cloud"]
 DEADLINE_S = 60
 DEVICE = '[device "d"]\ndriver = simulated\n'
+INVERTERS = """[device "inverter-%d"]
+driver = modbus
+instances = 1..2
+endpoint = tcp://127.0.0.%d:1
+registers = registers.csv
+"""
+TABLE = """name,address,scale,unit,texts
+power,40,0.1,W,
+state,41,,,"0:off, 1:on"
+"""
 
 
 def run(*arguments, **variables):
@@ -164,13 +174,34 @@ class Answers(Scratch):
                          ("sampling.realtime_priority", "0", "default")):
             self.assertIn(expected, lines)
 
+    def test_templates_and_tables_are_printed_in_full(self):
+        table = self.write("conf/registers.csv", TABLE)
+        path = self.write("conf/a.ini", INVERTERS)
+        answer = run("-c", path, "--print-config")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        lines = {tuple(line.replace(" = ", " ").split(maxsplit=2)) for line in answer.stdout.splitlines()}
+        for expected in (("device.inverter-2.endpoint", "tcp://127.0.0.2:1", f"{path}:4"),
+                         ("channel.inverter-1/power.scale", "0.1", f"{table}:2"),
+                         ("channel.inverter-2/state.address", "41", f"{table}:3")):
+            self.assertIn(expected, lines)
+
+    def test_a_mistake_in_a_table_is_told_once_with_its_line_column_and_value(self):
+        table = self.write("registers.csv", TABLE.replace("40,", "400000,").replace("1:on", "on"))
+        answer = run("-c", self.write("a.ini", INVERTERS), "--check")
+        self.assertEqual(answer.returncode, 78)
+        lines = answer.stderr.splitlines()
+        self.assertEqual(len(lines), 2, answer.stderr)
+        self.assertIn(f'{table}:2: address: "400000" is out of range, allowed: a whole number', lines[0])
+        self.assertIn(f'{table}:3: texts: "on" is not a number with its text, allowed: VALUE:TEXT', lines[1])
+
     def test_the_printed_file_means_the_same(self):
-        for name in SHIPPED:
-            with self.subTest(name):
-                printed = run("-c", shipped(name), "--print-config=ini").stdout
-                again = self.write(name + ".ini", printed)
+        self.write("registers.csv", TABLE)
+        for path in [shipped(name) for name in SHIPPED] + [self.write("a.ini", INVERTERS)]:
+            with self.subTest(path):
+                printed = run("-c", path, "--print-config=ini").stdout
+                again = self.write("again.ini", printed)
                 self.assertEqual(run("-c", again, "--print-config=json").stdout,
-                                 run("-c", shipped(name), "--print-config=json").stdout)
+                                 run("-c", path, "--print-config=json").stdout)
 
     def test_a_foreign_variable_is_a_warning(self):
         answer = run("-c", self.write("a.ini", ""), "--check", TELEGATE_PORT="tcp://10.0.0.1:5556")
@@ -180,7 +211,8 @@ class Answers(Scratch):
 
 class Running(Scratch):
     def test_what_get_config_gives_put_config_takes_and_changes_nothing(self):
-        path = self.write("a.ini", """[rest]\nlisten = 127.0.0.1:0\n[publish "p"]\nendpoint = tcp://127.0.0.1:0
+        self.write("registers.csv", TABLE)
+        path = self.write("a.ini", INVERTERS + """[rest]\nlisten = 127.0.0.1:0\n[publish "p"]\nendpoint = tcp://127.0.0.1:0
 [publish "r"]\nendpoint = ipc://@telegate-test-%d\nformat = record\n[device "h"]\ndriver = host\ninterval_ms = 250
 [device "s.1"]\ndriver = simulated\ninterval_us = 1500\nwaveforms = sine, noise\namplitude = 0.1\n""" % os.getpid())
         gateway = subprocess.Popen([APP, "--config", path], stderr=subprocess.PIPE, text=True)

@@ -56,6 +56,33 @@ device stands in a section of its own that is named as its topic; the device mus
     [channel "boiler/sine"]
     unit = Cel
 
+### Templates for equal devices
+
+A device with `%d` in its name is a template. `instances` lists its instances: numbers and ranges from 0 to 65535, each number
+once, at most 256. `%d` in names and values of its sections, and of its channels' sections, is the number of the instance:
+
+    [device "inverter-%d"]
+    driver = modbus
+    instances = 1..20, 25
+    endpoint = tcp://10.0.0.%d:502
+
+    [channel "inverter-%d/power"]
+    address = 40
+    unit = W
+
+    [device "inverter-7"]
+    interval_ms = 5s
+
+A section of one instance overrides the template, in the same file and in later sources; so does a variable such as
+`TELEGATE_DEVICE_INVERTER_7_INTERVAL_MS`. A later source may add keys to the template or replace its `instances`. `%%d` in a value
+of a template is the text `%d`. Elsewhere `%d` has no meaning. `--print-config` and `/config` show the devices that the templates
+make, each value with the line of the template. A document of settings in JSON has no templates.
+
+### Tables of channels
+
+A device whose driver has a setting for it, such as `registers` of [modbus](drivers/modbus.md#tables-of-registers), takes its
+channels from a CSV file: a row for each channel, a column for each key. A section `[channel "DEVICE/NAME"]` overrides its row.
+
 ## Values
 
 - **Times and sizes.** A bare number is in the unit of its key, which the tables below give beside its type: `interval_ms = 250`.

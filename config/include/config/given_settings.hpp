@@ -26,8 +26,9 @@ struct GivenSection {
     std::string kind;   // "": what stands before the first section of a file
     std::optional<std::string> name;
     std::vector<GivenEntry> entries;
+    std::string written = {};  // how messages name it, where it is not written as [kind "name"]
 
-    /// [kind "name"], for messages.
+    /// `written` or [kind "name"], for messages.
     [[nodiscard]] std::string title() const;
 };
 

@@ -9,6 +9,7 @@ namespace telegate {
 /// What a device with the driver modbus says.
 struct ModbusSettings {
     std::string endpoint;
+    std::string registers;  // a table of channels, read when the settings are loaded; "": none
     std::int64_t baud = 9'600;
     std::string parity = "none";
     std::int64_t data_bits = 8;

@@ -93,7 +93,9 @@ struct SettingRow {
     Applies applies = Applies::restart;
     bool required = false;           // in every section of its kind
     std::string_view excludes = {};  // a key of the same section that must not be given beside this one
-    std::string_view unset = {};     // what stands in when the key is absent, where that is not a value of its own
+    std::string_view column = {};  // in [channel]: the name of its column in a table of channels, unless it is the key
+    bool names_channels = false;   // in [device]: names a file that is a table of the device's channels
+    std::string_view unset = {};   // what stands in when the key is absent, where that is not a value of its own
     std::string_view meaning = {};
     SettingSlot (*slot)(const SettingOwner& owner) = nullptr;
 };

@@ -55,7 +55,7 @@ class LimitAlarm {
         std::int64_t since_ns = 0;              // they have been there
         double value = 0.0;
         bool crosses = false;
-        bool is_confirmed = false;  // by values since the start; before, the state is one that was known then
+        bool is_confirmed = false;       // by values since the start; before, the state is one that was known then
         Quality quality = Quality::bad;  // of the last reading
 
         bool has_reported = false;

@@ -1,0 +1,280 @@
+#include "channel_tables.hpp"
+
+#include "config/settings_table.hpp"
+#include "csv_text.hpp"
+#include "ini_text.hpp"
+#include "name_advice.hpp"
+#include "settings_files.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view name_column = "name";
+
+/// The key of a column; "" for a column that there is not.
+std::string_view key_of_column(std::string_view column, std::string_view driver) {
+    for (const SettingRow& row : settings_table()) {
+        const bool is_named = row.key == column || (!row.column.empty() && row.column == column);
+        if (is_named && belongs(row, "channel", driver)) {
+            return row.key;
+        }
+    }
+    return "";
+}
+
+std::vector<std::string_view> columns_of(std::string_view driver) {
+    std::vector<std::string_view> columns{name_column};
+    for (const SettingRow& row : settings_table()) {
+        if (belongs(row, "channel", driver)) {
+            columns.push_back(row.column.empty() ? row.key : row.column);
+        }
+    }
+    return columns;
+}
+
+std::string columns_allowed(std::string_view driver) {
+    std::string text;
+    for (const std::string_view column : columns_of(driver)) {
+        text += (text.empty() ? "" : ", ") + std::string(column);
+    }
+    return text;
+}
+
+/// A row that is understood as far as its form.
+struct TableRow {
+    std::string name;
+    std::vector<GivenEntry> entries;
+    SettingsPlace place;
+};
+
+/// Reads the text of one table.
+///
+/// Threads: one.
+/// Limits:  as many rows as there may be channels.
+/// Failure: reports problems; nothing else can fail.
+class TableReader {
+  public:
+    TableReader(std::string file, std::string_view driver, ProblemList& problems)
+        : file_(std::move(file)), driver_(driver), problems_(problems) {}
+
+    std::vector<TableRow> read(std::string_view text) {
+        constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+        text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+        while (!text.empty() && !is_over_) {
+            const std::string_view line = text.substr(0, text.find('\n'));
+            text.remove_prefix(std::min(line.size() + 1, text.size()));
+            ++line_;
+            const std::size_t first = line.find_first_not_of(" \t\r");
+            if (first != std::string_view::npos && line[first] != '#') {
+                take(line);
+            }
+        }
+        if (keys_.empty() && !is_over_) {
+            complain("", "has no line that names its columns, allowed: " + columns_allowed(driver_));
+        }
+        return std::move(rows_);
+    }
+
+  private:
+    void complain(std::string_view column, std::string what) { problems_.add({file_, line_}, column, std::move(what)); }
+
+    void take(std::string_view line) {
+        if (line.size() > ini_line_bytes_max) {
+            complain("", "the line has " + std::to_string(line.size()) + " bytes, allowed: at most " +
+                             std::to_string(ini_line_bytes_max));
+            return;
+        }
+        separator_ = keys_.empty() ? csv_separator(line) : separator_;
+        const auto fields = csv_fields(line, separator_);
+        if (!fields) {
+            complain("", quoted(line) +
+                             " has a quoted field without a proper end, allowed: \"TEXT\", with \"\" for a "
+                             "quote in it");
+        } else if (keys_.empty()) {
+            take_columns(*fields);
+        } else {
+            take_row(*fields);
+        }
+    }
+
+    void take_columns(const std::vector<std::string>& columns) {
+        for (const std::string& column : columns) {
+            const std::string_view key = column == name_column ? name_column : key_of_column(column, driver_);
+            if (key.empty()) {
+                complain(printable(column),
+                         quoted(column) + " is not a column" + did_you_mean(column, columns_of(driver_)));
+                is_over_ = true;
+            } else if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
+                complain(printable(column), quoted(column) + " names a second column for the same key, allowed: one");
+                is_over_ = true;
+            }
+            keys_.emplace_back(key);
+        }
+        columns_ = columns;
+        if (std::find(keys_.begin(), keys_.end(), name_column) == keys_.end()) {
+            complain(name_column, "the column is missing in " + quoted(columns.front()) +
+                                      " and so on, allowed: a first line that names the columns, one of them name");
+            is_over_ = true;
+        }
+    }
+
+    void take_row(const std::vector<std::string>& fields) {
+        if (fields.size() != keys_.size()) {
+            complain("", "the row has " + std::to_string(fields.size()) +
+                             " fields, allowed: " + std::to_string(keys_.size()) + ", one for each column");
+            return;
+        }
+        const std::size_t rows_max = find_section("channel")->count_max;
+        if (rows_.size() == rows_max) {
+            complain("", "the row is one too many, allowed: at most " + std::to_string(rows_max));
+            is_over_ = true;
+            return;
+        }
+        TableRow row{.name = "", .entries = {}, .place = {file_, line_}};
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (keys_[i] == name_column) {
+                row.name = fields[i];
+            } else if (!fields[i].empty()) {
+                row.entries.push_back({.place = row.place, .shown = columns_[i], .key = keys_[i], .value = fields[i]});
+            }
+        }
+        rows_.push_back(std::move(row));
+    }
+
+    std::string file_;
+    std::string_view driver_;
+    ProblemList& problems_;
+    std::size_t line_ = 0;
+    char separator_ = ',';
+    bool is_over_ = false;
+    std::vector<std::string> columns_;  // as they are written
+    std::vector<std::string> keys_;     // of the columns, in the same order
+    std::vector<TableRow> rows_;
+};
+
+/// What the sources give to a device about its table.
+struct NamedTable {
+    std::string driver;
+    std::map<std::string, GivenEntry> given;  // by key of the rows that name one
+};
+
+/// Finds the tables of all devices and makes sections of their rows.
+///
+/// Threads: one.
+/// Limits:  those of read_channel_tables().
+/// Failure: reports problems; nothing else can fail.
+class ChannelTables {
+  public:
+    ChannelTables(const std::string& settings_file, ProblemList& problems)
+        : settings_file_(settings_file), problems_(problems) {}
+
+    void collect(const GivenSection& section) {
+        if (section.kind != "device" || !section.name) {
+            return;
+        }
+        for (const GivenEntry& entry : section.entries) {
+            if (entry.key == "driver") {
+                devices_[*section.name].driver = entry.value;
+            } else if (is_table_key(entry.key)) {
+                devices_[*section.name].given.insert_or_assign(entry.key, entry);
+            }
+        }
+    }
+
+    SettingsSource read() {
+        for (const auto& [device, named] : devices_) {
+            for (const auto& [key, entry] : named.given) {
+                const SettingRow* const row = find_setting("device", key, named.driver);
+                if (row != nullptr && row->names_channels && !entry.value.empty()) {
+                    add(device, rows_of(entry, named.driver));
+                }
+            }
+        }
+        return std::move(source_);
+    }
+
+  private:
+    static bool is_table_key(std::string_view key) {
+        const auto rows = settings_table();
+        return std::any_of(rows.begin(), rows.end(),
+                           [&](const SettingRow& row) { return row.names_channels && row.key == key; });
+    }
+
+    [[nodiscard]] std::string path_of(const GivenEntry& entry) const {
+        const std::string& from = entry.place.line > 0 ? entry.place.file : settings_file_;
+        const std::string folder = entry.value.starts_with('/') ? "" : from.substr(0, from.rfind('/') + 1);
+        return folder + entry.value;
+    }
+
+    /// Devices may share a table, which is then read once.
+    const std::vector<TableRow>& rows_of(const GivenEntry& entry, const std::string& driver) {
+        const std::string path = path_of(entry);
+        const auto [found, is_new] = tables_.try_emplace({path, driver});
+        if (is_new) {
+            found->second = read_table(path, entry, driver);
+        }
+        return found->second;
+    }
+
+    std::vector<TableRow> read_table(const std::string& path, const GivenEntry& entry, std::string_view driver) {
+        std::error_code error;
+        const std::string text = read_file(path, ini_text_bytes_max, error);
+        if (error) {
+            problems_.add(entry.place, entry.shown,
+                          quoted(path) + " cannot be read: " + why_unreadable(error) +
+                              ", allowed: the path of a CSV file, relative to the folder of the settings file");
+            return {};
+        }
+        if (!is_settings_text(text, path, problems_)) {
+            return {};
+        }
+        return TableReader(path, driver, problems_).read(text);
+    }
+
+    void add(const std::string& device, const std::vector<TableRow>& rows) {
+        const std::size_t rows_max = find_section("channel")->count_max;
+        for (const TableRow& row : rows) {
+            if (source_.sections.size() == rows_max) {
+                problems_.add(row.place, "",
+                              "the tables of all devices have too many rows, allowed: at most " +
+                                  std::to_string(rows_max) + " channels");
+                return;
+            }
+            source_.sections.push_back({.place = row.place,
+                                        .shown = std::string(name_column),
+                                        .kind = "channel",
+                                        .name = device + '/' + row.name,
+                                        .entries = row.entries,
+                                        .written = "the row " + quoted(row.name)});
+        }
+    }
+
+    const std::string& settings_file_;
+    ProblemList& problems_;
+    std::map<std::string, NamedTable> devices_;
+    std::map<std::pair<std::string, std::string>, std::vector<TableRow>> tables_;  // by path and driver
+    SettingsSource source_;
+};
+
+}  // namespace
+
+SettingsSource read_channel_tables(const std::vector<SettingsSource>& sources, const std::string& settings_file,
+                                   ProblemList& problems) {
+    ChannelTables tables(settings_file, problems);
+    for (const SettingsSource& source : sources) {
+        for (const GivenSection& section : source.sections) {
+            tables.collect(section);
+        }
+    }
+    return tables.read();
+}
+
+}  // namespace telegate

@@ -1,0 +1,143 @@
+#include "config/settings_sources.hpp"
+#include "config/settings_text.hpp"
+#include "scratch_files.hpp"
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <string>
+
+using namespace telegate;
+
+namespace {
+
+const std::string plc = "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://10.0.0.1\nregisters = plc.csv\n";
+
+/// A settings file with a table next to it.
+struct TableFiles : test::ScratchFiles {
+    explicit TableFiles(const std::string& table, const std::string& settings = plc) {
+        write("plc.csv", table);
+        file = write("a.ini", settings);
+    }
+    [[nodiscard]] Settings load() const { return load_settings({.file = file}).settings; }
+    /// The problems, without what is allowed.
+    [[nodiscard]] std::string short_problems() const {
+        const std::string all = problems({.file = file});
+        return all.substr(0, all.find(", allowed: "));
+    }
+
+    std::string file;
+};
+
+std::string shown(const ChannelSettings& channel) {
+    const ModbusChannelSettings& modbus = channel.modbus;
+    return channel.name + ' ' + modbus.table + ' ' + std::to_string(modbus.address.value_or(-1)) + ' ' + modbus.type +
+           ' ' + modbus.word_order + ' ' + std::to_string(channel.processing.scale).substr(0, 4) + ' ' + channel.unit;
+}
+
+}  // namespace
+
+TEST_CASE("a table of registers gives a channel for each row", "[config][channel_tables]") {
+    const TableFiles files(
+        "# from the manual\n"
+        "name,table,address,type,order,scale,unit\n"
+        "flow.temp,holding,100,float32,little,,\"°C\"\n"
+        "\n"
+        "energy , input , 40 , uint32 ,, 0.01 , kWh\n"
+        "burner,coil,3,,,,\n");
+    const Settings settings = files.load();
+    REQUIRE(settings.channels.size() == 3);
+    CHECK(shown(settings.channels[0]) == "plc/flow.temp holding 100 float32 little 1.00 °C");
+    CHECK(shown(settings.channels[1]) == "plc/energy input 40 uint32 big 0.01 kWh");
+    CHECK(shown(settings.channels[2]) == "plc/burner coil 3 auto big 1.00 ");
+}
+
+TEST_CASE("a column may be any key of a channel, and columns may be divided as spreadsheets do",
+          "[config][channel_tables]") {
+    const char sign = GENERATE(',', ';', '\t');
+    CAPTURE(sign);
+    std::string table = "\xef\xbb\xbfname,address,alarm_high,word_order,deadband\r\nx,1,90,little,\"\"\r\n";
+    std::replace(table.begin(), table.end(), ',', sign);
+    const Settings settings = TableFiles(table).load();
+    REQUIRE(settings.channels.size() == 1);
+    CHECK(settings.channels[0].processing.alarm_high == 90.0);
+    CHECK(settings.channels[0].modbus.word_order == "little");
+}
+
+TEST_CASE("a section of a channel overrides its row of the table", "[config][channel_tables]") {
+    const TableFiles files("name,address,unit\nx,1,V\ny,2,V\n", plc + "[channel \"plc/y\"]\nunit = kV\n");
+    const LoadedSettings loaded = load_settings({.file = files.file});
+    REQUIRE(loaded.settings.channels.size() == 2);
+    CHECK(loaded.settings.channels[1].unit == "kV");
+    CHECK(loaded.settings.channels[1].modbus.address == 2);
+    CHECK(files.origin(loaded, {"channel", "plc/y", "address"}) == "plc.csv:3");
+    CHECK(files.origin(loaded, {"channel", "plc/y", "unit"}) == "a.ini:6");
+    CHECK(files.relative(effective_text(loaded)).find("plc.csv:2\n") != std::string::npos);
+}
+
+TEST_CASE("devices of a template share a table", "[config][channel_tables]") {
+    std::string template_text = plc + "instances = 1..20\n";
+    template_text.replace(template_text.find("plc"), 3, "plc%d");
+    std::string table = "name,address,type\n";
+    for (int i = 0; i < 400; ++i) {
+        table += "r" + std::to_string(i) + ',' + std::to_string(i) + ",int16\n";
+    }
+    const Settings settings = TableFiles(table, template_text).load();
+    CHECK(settings.devices.size() == 20);
+    CHECK(settings.channels.size() == 8'000);
+}
+
+TEST_CASE("a table is found from the folder of the file that names it, and else of the settings file",
+          "[config][channel_tables]") {
+    const TableFiles files("name,address\nx,1\n", "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://10.0.0.1\n");
+    files.write("conf.d/more.csv", "name,address\na,1\nb,2\n");
+    CHECK(
+        load_settings({.file = files.file, .assignments = {"device.plc.registers=plc.csv"}}).settings.channels.size() ==
+        1);
+    files.write("conf.d/b.ini", "[device \"plc\"]\nregisters = more.csv\n");
+    CHECK(files.load().channels.size() == 2);
+    CHECK(load_settings({.file = files.file, .assignments = {"device.plc.registers="}}).settings.channels.empty());
+}
+
+TEST_CASE("a mistake in a table names its line, column and value", "[config][channel_tables]") {
+    const auto [text, problem] = GENERATE(table<std::string, std::string>({
+        {"name,address\nx,70000\n", "plc.csv:2: address: \"70000\" is out of range"},
+        {"name,address,type\nx,1,real\n", "plc.csv:2: type: \"real\" is not a choice"},
+        {"name,address,order\nx,1,middle\n", "plc.csv:2: order: \"middle\" is not a choice"},
+        {"name;address;scale\nx;1;0,1\n", "plc.csv:2: scale: \"0,1\" is not a number"},
+        {"name,address\nFlow Temp,1\n", "plc.csv:2: name: the row \"Flow Temp\" has a bad name"},
+        {"name,address\n,1\n", "plc.csv:2: name: the row \"\" has a bad name"},
+        {"name,address\nx,1\nx,2\n", "plc.csv:3: name: the row \"x\" is there twice, first in line 2"},
+        {"name,address\nx,1,2\n", "plc.csv:2: the row has 3 fields"},
+        {"name,address\nx\n", "plc.csv:2: the row has 1 fields"},
+        {"name,adress\nx,1\n", "plc.csv:1: adress: \"adress\" is not a column, did you mean address?"},
+        {"name,order,word_order\nx,,\n",
+         "plc.csv:1: word_order: \"word_order\" names a second column for the same key"},
+        {"name,address,\nx,1,\n", "plc.csv:1: \"\" is not a column"},
+        {"x,1\ny,2\n", "plc.csv:1: x: \"x\" is not a column"},
+        {"address\n1\n", "plc.csv:1: name: the column is missing in \"address\" and so on"},
+        {"", "plc.csv: has no line that names its columns"},
+        {"name,address\n\"x,1\n", "plc.csv:2: '\"x,1' has a quoted field without a proper end"},
+        {"name,address\n\"x\"y,1\n", "plc.csv:2: '\"x\"y,1' has a quoted field without a proper end"},
+    }));
+    CAPTURE(text);
+    CHECK(TableFiles(text).short_problems().starts_with(problem));
+}
+
+TEST_CASE("a table that cannot be read is a problem of the line that names it", "[config][channel_tables]") {
+    std::string text = plc;
+    text.replace(text.find("plc.csv"), 7, "no.csv");
+    CHECK(TableFiles("", text).short_problems() ==
+          "a.ini:4: registers: \"no.csv\" cannot be read: No such file or directory");
+}
+
+TEST_CASE("the tables of all devices have no more rows than there may be channels", "[config][channel_tables]") {
+    std::string table = "name,address\n";
+    for (int i = 0; i < 5'000; ++i) {
+        table += "r" + std::to_string(i) + ",1\n";
+    }
+    std::string second = plc;
+    second.replace(second.find("plc"), 3, "other");
+    CHECK(TableFiles(table, plc + second).short_problems() ==
+          "plc.csv:3194: the tables of all devices have too many rows");
+}
