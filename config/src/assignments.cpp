@@ -28,7 +28,7 @@ std::string take_apart(std::string_view path, GivenSection& section, GivenEntry&
     if (row == nullptr) {
         return quoted(section.kind) + " is not a known section" + section_advice(section.kind);
     }
-    if (row->named() != section.name.has_value()) {
+    if (row->named() != section.name.has_value() && row->short_key.empty()) {
         const std::string allowed = section.kind + (row->named() ? ".NAME.KEY=VALUE" : ".KEY=VALUE");
         return (row->named() ? "names no " + section.kind : "gives a name to " + heading(*row) + ", which has none") +
                ", allowed: " + allowed;

@@ -10,6 +10,7 @@
 #include "problem_list.hpp"
 #include "settings_builder.hpp"
 #include "settings_files.hpp"
+#include "short_sections.hpp"
 #include "templates.hpp"
 
 #include <algorithm>
@@ -73,6 +74,7 @@ class Loading {
 
     /// Puts whole sections in the place of what is short for them.
     void expand() {
+        std::for_each(sources_.begin(), sources_.end(), expand_short_sections);
         sources_ = expand_templates(std::move(sources_), problems_);
     }
 

@@ -123,6 +123,9 @@ std::string_view to_string(Applies applies) noexcept {
 }
 
 SettingOwner DefaultOwners::of(std::string_view section) noexcept {
+    if (section == "tags") {
+        return &tag;
+    }
     if (section == "publish") {
         return &publish;
     }

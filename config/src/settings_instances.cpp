@@ -15,7 +15,9 @@ constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyz01234567
 /// Calls `visit` with all sections of a kind that has names. Returns false for other kinds.
 template <class Visit>
 bool visit_named(Settings& settings, std::string_view section, Visit visit) {
-    if (section == "publish") {
+    if (section == "tags") {
+        visit(settings.tags);
+    } else if (section == "publish") {
         visit(settings.publish);
     } else if (section == "services") {
         visit(settings.services);
@@ -41,6 +43,12 @@ std::map<std::string_view, std::string_view> drivers_by_device(const Settings& s
 bool is_part(std::string_view name) noexcept {
     return !name.empty() && name.size() <= section_name_bytes_max &&
            name.find_first_not_of(name_characters) == std::string_view::npos;
+}
+
+/// A label of metrics.
+bool is_label(std::string_view name) noexcept {
+    return is_part(name) && name.find_first_of(".-") == std::string_view::npos &&
+           (name.front() < '0' || name.front() > '9');
 }
 
 }  // namespace
@@ -81,18 +89,22 @@ SettingOwner add_instance(Settings& settings, std::string_view section, const st
 }
 
 std::string allowed_name(const SectionRow& section) {
-    const std::string part = "1 to " + std::to_string(section_name_bytes_max) + " of the characters a-z 0-9 _ . -";
+    const std::string part = "1 to " + std::to_string(section_name_bytes_max) + " of the characters a-z 0-9 _" +
+                             (section.is_label ? ", no digit first" : " . -");
     return section.of_channel() ? std::string(section.name_form) + ", each " + part : part;
 }
 
 std::string name_pattern(const SectionRow& section) {
+    if (section.is_label) {
+        return "^[a-z_][a-z0-9_]{0," + std::to_string(section_name_bytes_max - 1) + "}$";
+    }
     const std::string part = "[a-z0-9_.-]{1," + std::to_string(section_name_bytes_max) + "}";
     return "^" + part + (section.of_channel() ? "/" + part : "") + "$";
 }
 
 bool is_name_allowed(const SectionRow& section, std::string_view name) noexcept {
     if (!section.of_channel()) {
-        return is_part(name);
+        return section.is_label ? is_label(name) : is_part(name);
     }
     const std::size_t slash = name.find('/');
     return slash != std::string_view::npos && is_part(name.substr(0, slash)) && is_part(name.substr(slash + 1));

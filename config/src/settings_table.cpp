@@ -15,6 +15,11 @@ constexpr std::array sections{
     SectionRow{.name = "queue", .meaning = "The queue between the sampling threads and the subscribers."},
     SectionRow{.name = "log", .meaning = "Where the log goes and how it looks."},
     SectionRow{.name = "rest", .meaning = "The REST server that shows and steers the gateway."},
+    SectionRow{.name = "tags",
+               .count_max = 16,
+               .meaning = "One word about the whole gateway, such as its site, that goes with its samples.",
+               .short_key = "value",
+               .is_label = true},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
     SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint where ROUTER services are asked for."},
     SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
@@ -34,6 +39,7 @@ std::vector<SettingRow> joined_rows() {
     std::vector<SettingRow> all;
     for (const std::span<const SettingRow> part : {
              gateway_rows(),
+             tags_rows(),
              publish_rows(),
              services_rows(),
              device_rows(),

@@ -95,6 +95,7 @@ std::string as_ini(const Settings& settings, Condition is_wanted) {
 /// One section of each kind of which there can be several, and one for each driver that has keys of its own.
 Settings one_of_each() {
     Settings some;
+    some.tags.emplace_back().name = "NAME";
     some.publish.emplace_back().name = "NAME";
     some.services.emplace_back().name = "NAME";
     const SettingRow& driver = *find_setting("device", "driver");

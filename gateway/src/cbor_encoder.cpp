@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -75,15 +76,25 @@ void append_text(std::string& out, std::string_view text) {
     out += sound;
 }
 
+void append_tags(std::string& out, const Tags& tags) {
+    append_text(out, "tags");
+    std::array<char, cbor_item_bytes_max> head;
+    out.append(head.data(), put_cbor_head(head.data(), CborMajor::map, tags.size()));
+    for (const Tag& tag : tags) {
+        append_text(out, tag.name);
+        append_text(out, tag.value);
+    }
+}
+
 }  // namespace
 
-CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
-    : epoch_ms_(epoch_ms), frames_(channels), time_(cbor_time_key, cbor_value_key) {}
+CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags)
+    : epoch_ms_(epoch_ms), tags_(std::move(tags)), frames_(channels), time_(cbor_time_key, cbor_value_key) {}
 
 CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     static_assert(cbor_doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
     std::string before;
-    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | key_count);
+    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | (key_count + (tags_.empty() ? 0 : 1)));
     append_text(before, "device");
     append_text(before, info.device);
     append_text(before, "channel");
@@ -94,6 +105,9 @@ CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     std::string after;
     append_text(after, "unit");
     append_text(after, info.unit);
+    if (!tags_.empty()) {
+        append_tags(after, tags_);
+    }
     append_text(after, "quality");
     Frame frame{StepText(before), StepText(after), 0};
     // What a copy in steps takes too much, something else is written over, but for the last ones.
@@ -111,7 +125,7 @@ std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
     end = frame.after.put(end);
     end = cbor_endings[static_cast<std::size_t>(quality_of(sample))].put(end);
     if (has_doubtful_time(sample)) {
-        put_cbor_head(out, CborMajor::map, key_count_with_doubt);
+        put_cbor_head(out, CborMajor::map, key_count_with_doubt + (tags_.empty() ? 0 : 1));
         std::memcpy(end, cbor_doubt.data(), cbor_doubt.size());
         end = put_cbor_integer(end + cbor_doubt.size(), sample.time_mono_ns);
     }

@@ -5,6 +5,7 @@
 #include "payload_value.hpp"
 #include "per_channel.hpp"
 #include "step_text.hpp"
+#include "tags.hpp"
 #include "time_text.hpp"
 
 #include <cstddef>
@@ -25,8 +26,8 @@ class CborEncoder {
   public:
     static constexpr std::size_t samples_per_payload_max = 1;
 
-    /// `epoch_ms`: the gateway's start, ms since 1970 UTC.
-    CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms);
+    /// `epoch_ms`: the gateway's start, ms since 1970 UTC. `tags` go with each sample.
+    CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags = {});
 
     /// Room that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
@@ -44,7 +45,7 @@ class CborEncoder {
 
     struct Frame {
         StepText before;  // up to and with the key `seq`
-        StepText after;   // from the key `unit` up to and with the key `quality`
+        StepText after;   // from the key `unit`, with the tags, up to and with the key `quality`
         std::size_t bytes_max;
     };
 
@@ -54,6 +55,7 @@ class CborEncoder {
     [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
 
     std::int64_t epoch_ms_;
+    Tags tags_;
     PerChannel<Frame> frames_;
     TimeText time_;
 };

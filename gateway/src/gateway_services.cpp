@@ -22,7 +22,8 @@ ServicesParts Gateway::services_parts() {
                 [this](const MonitorEvent& event) {
                     endpoint_trouble_.note(event);
                     peer_log_.note_trouble(event, "service client");
-                }};
+                },
+            .tags = tags_};
 }
 
 /// Nothing more can be sampled, published or dropped.

@@ -150,13 +150,16 @@ std::string json_string(std::string_view text) {
 
 }  // namespace
 
-JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms)
-    : epoch_(std::to_string(epoch_ms)), frames_(channels), time_(json_time_key, json_value_key) {}
+JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags)
+    : epoch_(std::to_string(epoch_ms)),
+      tags_(json_tags_member(tags)),
+      frames_(channels),
+      time_(json_time_key, json_value_key) {}
 
 JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
     Frame frame{StepText("{\"device\":" + json_string(info.device) + ",\"channel\":" + json_string(info.channel) +
                          ",\"epoch\":" + epoch_ + ",\"seq\":"),
-                StepText(",\"unit\":" + json_string(info.unit) + ",\"quality\":\""), 0};
+                StepText(",\"unit\":" + json_string(info.unit) + tags_ + ",\"quality\":\""), 0};
     // What a step copies too much, something else is written over, but for the last one.
     frame.bytes_max = frame.before.size() + whole_bytes_max + time_.size() + real_bytes_max + frame.after.size() +
                       StepText::step_bytes;

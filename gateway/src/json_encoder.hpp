@@ -5,6 +5,7 @@
 #include "payload_value.hpp"
 #include "per_channel.hpp"
 #include "step_text.hpp"
+#include "tags.hpp"
 #include "time_text.hpp"
 
 #include <cstddef>
@@ -27,8 +28,8 @@ class JsonEncoder {
     static constexpr std::size_t escape_bytes_max = 6;  // \u001f
     static constexpr std::size_t doubt_bytes_max = 96;  // of what is said of a time that nothing kept right
 
-    /// `epoch_ms`: the gateway's start, ms since 1970 UTC.
-    JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms);
+    /// `epoch_ms`: the gateway's start, ms since 1970 UTC. `tags` go with each sample.
+    JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {});
 
     /// Room that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
@@ -43,7 +44,7 @@ class JsonEncoder {
   private:
     struct Frame {
         StepText before;  // up to and with `"seq":`
-        StepText after;   // from `,"unit":` up to and with `"quality":"`
+        StepText after;   // from `,"unit":`, with the tags, up to and with `"quality":"`
         std::size_t bytes_max;
     };
 
@@ -53,6 +54,7 @@ class JsonEncoder {
     [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
 
     std::string epoch_;
+    std::string tags_;  // a member, or nothing
     PerChannel<Frame> frames_;
     TimeText time_;
 };

@@ -63,7 +63,7 @@ void MetricText::add_head() {
     has_head_ = true;
 }
 
-void MetricText::add_line(std::initializer_list<MetricLabel> labels, std::string_view value) {
+void MetricText::add_line(std::span<const MetricLabel> labels, std::string_view value) {
     if (!has_head_) {
         add_head();
     }
@@ -77,22 +77,22 @@ void MetricText::add_line(std::initializer_list<MetricLabel> labels, std::string
         text_ += '"';
         before = ',';
     }
-    text_ += labels.size() > 0 ? "} " : " ";
+    text_ += !labels.empty() ? "} " : " ";
     text_ += value;
     text_ += '\n';
 }
 
 void MetricText::add(std::initializer_list<MetricLabel> labels, double value) {
     if (!std::isfinite(value)) {
-        return add_line(labels, std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+        return add_line({labels.begin(), labels.size()}, std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
     }
     std::array<char, 32> digits{};
     const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    add_line(labels, {digits.data(), static_cast<std::size_t>(end - digits.data())});
+    add_line({labels.begin(), labels.size()}, {digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 void MetricText::add(std::initializer_list<MetricLabel> labels, std::uint64_t value) {
-    add_line(labels, std::to_string(value));
+    add_line({labels.begin(), labels.size()}, std::to_string(value));
 }
 
 std::string MetricText::finish() && {

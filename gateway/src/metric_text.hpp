@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,8 @@ class MetricText {
     void begin(const MetricName& metric) noexcept;
     void add(std::initializer_list<MetricLabel> labels, double value);
     void add(std::initializer_list<MetricLabel> labels, std::uint64_t value);
+    /// An info: the labels are what it says.
+    void add_info(std::span<const MetricLabel> labels) { add_line(labels, "1"); }
     /// For what is true or not.
     void add_flag(std::initializer_list<MetricLabel> labels, bool value) { add(labels, std::uint64_t{value}); }
     [[nodiscard]] std::string finish() &&;
@@ -45,7 +48,7 @@ class MetricText {
   private:
     [[nodiscard]] std::string sample_name() const;
     void add_head();
-    void add_line(std::initializer_list<MetricLabel> labels, std::string_view value);
+    void add_line(std::span<const MetricLabel> labels, std::string_view value);
 
     const MetricFormat format_;
     MetricName metric_{};

@@ -3,6 +3,7 @@
 #include "status_parts.hpp"
 
 #include <array>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -89,6 +90,16 @@ void add_reload(Source source, Text text, const Value& value) {
     text.add({}, value(source.snapshot.config));
 }
 
+void add_tags(Source source, Text text) {
+    std::vector<MetricLabel> labels;
+    for (const Tag& tag : source.snapshot.tags) {
+        labels.push_back({tag.name, tag.value});
+    }
+    if (!labels.empty()) {
+        text.add_info(labels);
+    }
+}
+
 // clang-format off
 constexpr std::array service_rows{
     MetricRow{{"telegate_build", MetricType::info, "", "What is running."}, "version, type, compiler",
@@ -96,6 +107,8 @@ constexpr std::array service_rows{
                   t.add({{"version", build_info::version}, {"type", build_info::type}, {"compiler", build_info::compiler}},
                         std::uint64_t{1});
               }},
+    MetricRow{{"telegate_tags", MetricType::info, "", "The tags of the gateway as labels, when it has any."}, "each tag",
+              add_tags},
     MetricRow{{"telegate_start_time_seconds", MetricType::gauge, "seconds",
                "When the gateway started, in seconds since 1970; sequence numbers restart with it."}, "",
               [](Source s, Text t) { t.add({}, static_cast<double>(s.snapshot.epoch_ms) / 1e3); }},

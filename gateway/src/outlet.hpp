@@ -23,8 +23,10 @@ namespace telegate {
 template <class Encoder>
 class Outlet {
   public:
-    Outlet(Publisher& publisher, const ChannelTable& channels, std::int64_t epoch_ms)
-        : publisher_(&publisher), encoder_(channels, epoch_ms), topics_(channels) {}
+    /// `more` is what this encoder takes besides.
+    template <class... More>
+    Outlet(Publisher& publisher, const ChannelTable& channels, std::int64_t epoch_ms, const More&... more)
+        : publisher_(&publisher), encoder_(channels, epoch_ms, more...), topics_(channels) {}
 
     void publish(std::span<const TelemetrySample> samples) {
         while (!samples.empty()) {

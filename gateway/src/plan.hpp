@@ -11,6 +11,7 @@
 #include "recorder.hpp"
 #include "rest_server.hpp"
 #include "service_endpoints.hpp"
+#include "tags.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -36,6 +37,7 @@ struct Plan {
     std::vector<RecorderOptions> recorders;
     ThreadSchedule sampling_schedule;
     RestOptions rest;
+    Tags tags;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };

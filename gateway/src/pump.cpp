@@ -47,10 +47,10 @@ Pump::~Pump() {
 Pump::AnyOutlet Pump::make_outlet(const FormatPublisher& to) const {
     switch (to.format) {
         case PayloadFormat::json: break;
-        case PayloadFormat::cbor: return Outlet<CborEncoder>(to.publisher, parts_.channels, epoch_ms_);
+        case PayloadFormat::cbor: return Outlet<CborEncoder>(to.publisher, parts_.channels, epoch_ms_, parts_.tags);
         case PayloadFormat::record: return Outlet<RecordEncoder>(to.publisher, parts_.channels, epoch_ms_);
     }
-    return Outlet<JsonEncoder>(to.publisher, parts_.channels, epoch_ms_);
+    return Outlet<JsonEncoder>(to.publisher, parts_.channels, epoch_ms_, parts_.tags);
 }
 
 void Pump::publish_to(std::vector<FormatPublisher> publishers) {

@@ -16,6 +16,7 @@
 #include "outlet.hpp"
 #include "record_encoder.hpp"
 #include "sample_tap.hpp"
+#include "tags.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct PumpParts {
     History* history = nullptr;      // null: none is kept
     OpenStreams* streams = nullptr;  // null: there are none
     SampleTap* tap = nullptr;        // null: nobody listens
+    Tags tags = {};
 };
 
 /// Empties the queue into the publishers: takes samples in batches, encodes each once per format that anybody wants it

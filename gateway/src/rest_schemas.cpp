@@ -30,6 +30,7 @@ constexpr std::string_view schemas = R"json({
 "Format": {"enum": ["json", "cbor", "record"]},
 "Mechanism": {"enum": ["NULL", "CURVE"]},
 "Quality": {"enum": ["good", "uncertain", "bad", "stale"]},
+"Tags": {"type": "object", "additionalProperties": {"type": "string"}},
 "Sample": {
   "type": "object",
   "required": ["device", "channel", "epoch", "seq", "time", "value", "unit", "quality"],
@@ -41,6 +42,7 @@ constexpr std::string_view schemas = R"json({
     "time": {"type": "string"},
     "value": {"type": ["number", "string", "boolean", "null"]},
     "unit": {"type": "string"},
+    "tags": {"$ref": "#/components/schemas/Tags"},
     "quality": {"$ref": "#/components/schemas/Quality"},
     "time_quality": {"enum": ["unsynchronised"]},
     "mono_ns": {"type": "integer"}

@@ -15,8 +15,8 @@ namespace telegate {
 /// Limits:  those of JsonEncoder. Failure: append() may throw std::bad_alloc.
 class SampleText {
   public:
-    SampleText(const ChannelTable& channels, std::int64_t epoch_ms)
-        : channels_(channels), encoder_(channels, epoch_ms), epoch_ms_(epoch_ms) {}
+    SampleText(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {})
+        : channels_(channels), encoder_(channels, epoch_ms, tags), epoch_ms_(epoch_ms) {}
 
     void append(std::string& out, const TelemetrySample& sample);
     [[nodiscard]] std::int64_t epoch_ms() const noexcept { return epoch_ms_; }

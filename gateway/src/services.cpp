@@ -27,7 +27,7 @@ Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoin
     : parts_(std::move(parts)),
       epoch_ms_(epoch_ms),
       topics_(parts_.channels),
-      text_(parts_.channels, epoch_ms),
+      text_(parts_.channels, epoch_ms, parts_.tags),
       router_(parts_.reactor, socket_options(connections_max)),
       endpoints_(router_, endpoints) {
     router_.set_monitor([this](const MonitorEvent& event) { note(event); });

@@ -15,6 +15,7 @@
 #include "service_request.hpp"
 #include "services_status.hpp"
 #include "state_file.hpp"
+#include "tags.hpp"
 #include "topic_order.hpp"
 
 #include <atomic>
@@ -45,6 +46,7 @@ struct ServicesParts {
     /// The body of GET /status; called on a thread of its own. nullptr: none was to be had in time.
     std::function<std::shared_ptr<const std::string>()> status;
     MonitorHandler monitor;  // for the log
+    Tags tags = {};
 };
 
 /// Answers what DEALER and REQ sockets ask for: see "Services" in docs/wire.md. Each request has one answer. Work is

@@ -58,7 +58,7 @@ std::uint64_t Services::last_captured(ChannelId channel) const {
 
 std::string Services::catalog(const ServiceRequest& request) {
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
-    std::string out = begin_answer(request.head, epoch_ms_) + ",\"channels\":[";
+    std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags) + ",\"channels\":[";
     std::size_t entries = 0;
     std::size_t looked_at = 0;
     for (; looked_at < page.size() && entries < std::min(request.limit, page_entries_max); ++looked_at) {

@@ -11,6 +11,7 @@
 #include "recorder.hpp"
 #include "reload_report.hpp"
 #include "services_status.hpp"
+#include "tags.hpp"
 
 #include <array>
 #include <chrono>
@@ -63,7 +64,8 @@ struct ChannelStatus {
 /// Everything that GET /status shows, taken at one moment. Every number comes from the part that counts it.
 struct StatusSnapshot {
     GatewayState state = GatewayState::starting;
-    std::int64_t epoch_ms = 0;     // the gateway's start, ms since 1970 UTC; sequence numbers restart with it
+    std::int64_t epoch_ms = 0;  // the gateway's start, ms since 1970 UTC; sequence numbers restart with it
+    Tags tags;
     std::int64_t time_utc_ns = 0;  // of this snapshot
     std::chrono::nanoseconds uptime{0};
     ClockStatus clock;

@@ -38,7 +38,7 @@ TEST_CASE("an assignment that cannot be had says why", "[config][set]") {
          {"=5", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
          {"qeue.policy=block", "\"qeue\" is not a known section, did you mean queue?"},
          {".policy=block",
-          "\"\" is not a known section, allowed: gateway, sampling, queue, log, rest, publish, services, device, "
+          "\"\" is not a known section, allowed: gateway, sampling, queue, log, rest, tags, publish, services, device, "
           "channel"},
          {"queue.polcy=block", "is not a setting of [queue], did you mean policy?"},
          {"policy=block", "is not a setting of [gateway], it belongs in [queue]"},

@@ -89,7 +89,8 @@ TEST_CASE("an unknown section names the nearest known one, and its keys are not 
     CHECK(problem_of("[devices \"a\"]\nfoo = 1") ==
           "t.ini:1: [devices \"a\"] is not a known section, did you mean device?");
     CHECK(problem_of("[mqtt]") ==
-          "t.ini:1: [mqtt] is not a known section, allowed: gateway, sampling, queue, log, rest, publish, services, "
+          "t.ini:1: [mqtt] is not a known section, allowed: gateway, sampling, queue, log, rest, tags, publish, "
+          "services, "
           "device, channel");
 }
 

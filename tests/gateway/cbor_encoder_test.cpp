@@ -86,6 +86,16 @@ TEST_CASE("what is no number is null with quality bad in CBOR too", "[gateway][c
     CHECK(decoded["quality"] == "bad");
 }
 
+TEST_CASE("tags are a map of the sample in CBOR, also when the time is doubtful", "[gateway][cbor]") {
+    CborHarness h;
+    h.encoder = CborEncoder(h.channels, epoch_ms, {{"site", "north"}, {"line", std::string(128, 'x')}});
+    TelemetrySample sample = h.real(12.5);
+    sample.flags = GENERATE(std::uint8_t{0}, sample_flag::time_unsynchronised);
+    json expected = document_of(sample);
+    expected["tags"] = {{"site", "north"}, {"line", std::string(128, 'x')}};
+    CHECK(decode(h.encode(sample)) == expected);
+}
+
 TEST_CASE("names, units and texts of any length have their heads", "[gateway][cbor]") {
     ChannelTable channels;
     CborEncoder encoder(channels, epoch_ms);

@@ -121,6 +121,15 @@ TEST_CASE("each endpoint has its own format, and all have the same samples", "[g
     CHECK(same > 50);
 }
 
+TEST_CASE("tags of the settings are in the payloads of json and cbor", "[gateway][formats]") {
+    GatewayFixture fixture(std::string(three_formats) + "[tags]\nsite = north\nline = 3\n");
+    Listener as_json(fixture.gateway->endpoints().at(json_endpoint));
+    Listener as_cbor(fixture.gateway->endpoints().at(cbor_endpoint));
+    const json tags{{"site", "north"}, {"line", "3"}};
+    CHECK(json::parse(as_json.payloads("simulated/sine", 1).at(0)).at("tags") == tags);
+    CHECK(json::from_cbor(as_cbor.payloads("simulated/sine", 1).at(0)).at("tags") == tags);
+}
+
 TEST_CASE("the status shows the format of endpoints and subscribers, and totals of all", "[gateway][formats]") {
     GatewayFixture fixture(three_formats);
     Listener as_cbor(fixture.gateway->endpoints().at(cbor_endpoint));

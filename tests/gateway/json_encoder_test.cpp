@@ -42,6 +42,16 @@ TEST_CASE("a sample becomes the documented object, keys in order", "[gateway][js
           R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel","quality":"good"})");
 }
 
+TEST_CASE("tags of the gateway go with each sample, and no tags leave no trace", "[gateway][json]") {
+    JsonHarness h;
+    h.encoder = JsonEncoder(h.channels, epoch_ms, {{"site", "north \"1\""}, {"line", "3"}});
+    CHECK(h.encode(h.real(12.5)) == R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,)"
+                                    R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel",)"
+                                    R"("tags":{"site":"north \"1\"","line":"3"},"quality":"good"})");
+    JsonHarness without;
+    CHECK_FALSE(json::parse(without.encode(without.real(12.5))).contains("tags"));
+}
+
 TEST_CASE("a sample whose time nothing kept right says so, with its time on the monotonic clock", "[gateway][json]") {
     JsonHarness h;
     TelemetrySample sample = h.real(12.5);

@@ -131,6 +131,13 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     CHECK(open.body.ends_with("\n# EOF\n"));
 }
 
+TEST_CASE("tags are the labels of one metric, which is absent without tags", "[gateway][metrics]") {
+    RestCaller call;
+    CHECK(call("GET", "/metrics").body.find("telegate_tags") == std::string::npos);
+    call.gateway.snapshot.tags = {{"site", "north"}, {"line", "3"}};
+    CHECK(has_line(call("GET", "/metrics").body, "telegate_tags_info{site=\"north\",line=\"3\"} 1"));
+}
+
 TEST_CASE("label values may hold any bytes", "[gateway][metrics]") {
     MetricText text(MetricFormat::prometheus);
     text.begin({"telegate_x", MetricType::gauge, "", "X."});

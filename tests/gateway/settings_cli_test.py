@@ -27,6 +27,8 @@ driver = modbus
 instances = 1..2
 endpoint = tcp://127.0.0.%d:1
 registers = registers.csv
+[tags]
+site = north
 """
 TABLE = """name,address,scale,unit,texts
 power,40,0.1,W,
@@ -182,7 +184,8 @@ class Answers(Scratch):
         lines = {tuple(line.replace(" = ", " ").split(maxsplit=2)) for line in answer.stdout.splitlines()}
         for expected in (("device.inverter-2.endpoint", "tcp://127.0.0.2:1", f"{path}:4"),
                          ("channel.inverter-1/power.scale", "0.1", f"{table}:2"),
-                         ("channel.inverter-2/state.address", "41", f"{table}:3")):
+                         ("channel.inverter-2/state.address", "41", f"{table}:3"),
+                         ("tags.site.value", "north", f"{path}:7")):
             self.assertIn(expected, lines)
 
     def test_a_mistake_in_a_table_is_told_once_with_its_line_column_and_value(self):

@@ -125,6 +125,7 @@ std::string other_value(const SettingRow& row) {
 /// One instance of each section, with this row's value set to another one than the default.
 Settings with_other(const SettingRow& row) {
     Settings settings;
+    settings.tags.emplace_back().name = "t";
     settings.publish.emplace_back().name = "p";
     settings.publish.back().endpoint = "tcp://*:0";
     settings.devices.emplace_back().name = "d.1";

@@ -43,7 +43,7 @@ class ServicesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # Room for all that is sampled while these tests run, on a slow machine too.
-        cls.gateway = Gateway("history_bytes = 64MiB\n" + settings())
+        cls.gateway = Gateway("history_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n"))
 
     @classmethod
     def tearDownClass(cls):
@@ -52,6 +52,11 @@ class ServicesTest(unittest.TestCase):
     def setUp(self):
         self.asker = Asker(self.gateway.services[0])
         self.addCleanup(self.asker.close)
+
+    def test_the_catalog_and_samples_have_the_tags_of_the_gateway(self):
+        self.assertEqual(self.asker.ask("catalog")["tags"], {"site": "north"})
+        self.published(1)
+        self.assertEqual(self.asker.ask("snapshot", prefix=COUNTER)["samples"][0]["tags"], {"site": "north"})
 
     def published(self, count):
         """Waits until so many samples of the counter are published; the position then."""

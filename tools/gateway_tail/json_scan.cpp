@@ -98,6 +98,20 @@ bool scan_quality(Walk& walk, Quality& quality) noexcept {
     return false;
 }
 
+/// Those of the gateway, if it has any.
+bool skip_tags(Walk& walk) noexcept {
+    if (!walk.skip(R"(,"tags":{)")) {
+        return true;
+    }
+    std::string_view text;
+    do {
+        if (!walk.skip("\"") || !walk.text(text) || !walk.skip(":\"") || !walk.text(text)) {
+            return false;
+        }
+    } while (walk.skip(","));
+    return walk.skip("}");
+}
+
 /// What may follow when nothing kept the gateway's clock right.
 bool scan_end(Walk& walk) noexcept {
     std::int64_t mono_ns = 0;
@@ -121,7 +135,8 @@ bool scan_sample(std::string_view& text, ScannedSample& scanned) noexcept {
                       walk.skip(R"(,"seq":)") && walk.number(sample.seq) && walk.skip(R"(,"time":")") &&
                       scan_time(walk, sample.time_utc_ns) && walk.skip(R"(,"value":)") &&
                       scan_value(walk, sample.value) && walk.skip(R"(,"unit":")") && walk.text(sample.unit) &&
-                      walk.skip(R"(,"quality":")") && scan_quality(walk, sample.quality) && scan_end(walk);
+                      skip_tags(walk) && walk.skip(R"(,"quality":")") && scan_quality(walk, sample.quality) &&
+                      scan_end(walk);
     if (!fits || sample.seq == 0 || sample.seq > seq_max) {
         return false;
     }

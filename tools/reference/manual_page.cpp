@@ -52,7 +52,8 @@ which there may be several has a name: [device "boiler"].
 A value reaches to the end of its line and has no quotes; a backslash at the end joins the next line. Keys of [gateway]
 may also stand before the first section.
 [device "inverter-%d"] with instances = 1..20 is twenty devices; %d is the number of the instance in the names and values of
-its sections and of the sections of its channels.
+its sections and of the sections of its channels. In the section [tags], each NAME = VALUE is short for a section
+[tags "NAME"] with value = VALUE.
 .B gateway_app \-\-config FILE \-\-check
 shows every mistake with its line,
 .B \-\-print\-config

@@ -83,6 +83,21 @@ make, each value with the line of the template. A document of settings in JSON h
 A device whose driver has a setting for it, such as `registers` of [modbus](drivers/modbus.md#tables-of-registers), takes its
 channels from a CSV file: a row for each channel, a column for each key. A section `[channel "DEVICE/NAME"]` overrides its row.
 
+### Tags
+
+Words about the whole gateway go with its samples: in the payloads of the formats `json` and `cbor`, in the responses of the services
+and of REST that have samples, in `catalog`, and as labels of the metric `telegate_tags_info`. The format `record` has none, nor
+have notices.
+
+    [tags]
+    site = north
+    line = 3
+
+This is short for `[tags "site"]` with `value = north` and so on, which is how JSON and variables have it:
+`{"tags": {"site": {"value": "north"}}}`, `TELEGATE_TAGS_SITE_VALUE`. `--set tags.site=north` is short as well. A name is 1 to 64 of the
+characters `a-z 0-9 _`, no digit first. A change of a tag takes a restart. In Prometheus, a series gets the label of a tag by
+`* on (instance) group_left (site) telegate_tags_info`.
+
 ## Values
 
 - **Times and sizes.** A bare number is in the unit of its key, which the tables below give beside its type: `interval_ms = 250`.

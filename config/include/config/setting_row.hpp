@@ -73,7 +73,8 @@ using SettingSlot =
                  std::optional<std::int64_t>*, std::optional<double>*, ListenSlot>;
 
 /// The struct that a section fills: the section of a row decides which one it is.
-using SettingOwner = std::variant<Settings*, PublishSettings*, ServiceSettings*, DeviceSettings*, ChannelSettings*>;
+using SettingOwner =
+    std::variant<Settings*, TagSettings*, PublishSettings*, ServiceSettings*, DeviceSettings*, ChannelSettings*>;
 
 /// Whether a running gateway can take a new value, or only a new start can.
 enum class Applies : std::uint8_t {
@@ -106,6 +107,8 @@ struct SectionRow {
     std::size_t count_max = 1;  // more than one: each has a name of its own, [name "NAME"]
     std::string_view name_form = "NAME";
     std::string_view meaning = {};
+    std::string_view short_key = {};  // a section without a name gives this key of the sections that its keys name
+    bool is_label = false;            // a name is also a label of metrics
 
     [[nodiscard]] constexpr bool named() const noexcept { return count_max > 1; }
     /// Whether it belongs to a channel of a device, and is named DEVICE/CHANNEL.
@@ -115,6 +118,7 @@ struct SectionRow {
 /// A value of every kind of owner, all defaults: for printing defaults and for checking values nobody keeps.
 struct DefaultOwners {
     Settings settings;
+    TagSettings tag;
     PublishSettings publish;
     ServiceSettings services;
     DeviceSettings device;

@@ -2,6 +2,7 @@
 
 #include "config/device_settings.hpp"
 #include "config/settings_place.hpp"
+#include "config/tag_settings.hpp"
 
 #include <cstdint>
 #include <string>
@@ -71,6 +72,7 @@ struct Settings {
     std::string rest_host = "127.0.0.1";  // "": no TCP
     std::int64_t rest_port = 8'080;
     RestSettings rest;
+    std::vector<TagSettings> tags;
     std::vector<PublishSettings> publish;
     std::vector<ServiceSettings> services;
     std::vector<DeviceSettings> devices;

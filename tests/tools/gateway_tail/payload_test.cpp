@@ -72,6 +72,23 @@ TEST_CASE("a sample whose time nothing kept right is read like any other", "[tai
     CHECK(sample.seq == 42);
 }
 
+TEST_CASE("a sample with tags is read the quick way, and the long way where a tag has escapes", "[tail][json]") {
+    std::string text = object("12.5");
+    text.insert(text.find(R"(,"quality")"), R"(,"tags":{"site":"north","line":"3"})");
+    ScannedSample scanned;
+    std::string_view rest = text;
+    REQUIRE(scan_sample(rest, scanned));
+    CHECK(rest.empty());
+    CHECK(as_json_line(scanned.sample) == object("12.5"));
+    text.replace(text.find("north"), 5, R"(a\"b)");
+    rest = text;
+    CHECK_FALSE(scan_sample(rest, scanned));
+    Sample sample;
+    SampleTexts texts;
+    CHECK(parse_any_sample(PayloadFormat::json, text, sample, texts));
+    CHECK(as_json_line(sample) == object("12.5"));
+}
+
 TEST_CASE("what is written otherwise is read the long way", "[tail][json]") {
     const std::string text =
         GENERATE_COPY(values<std::string>({object(R"("a\nb")"), object("1", R"(\u0025)"), object("1").insert(1, " "),
