@@ -173,7 +173,8 @@ class TemplateExpansion {
     void take(const std::string& device, const GivenEntry& entry) {
         const std::optional<Numbers> numbers = to_numbers(entry.value);
         if (!numbers) {
-            complain(entry, quoted(std::string_view(entry.value)) + " is not a list of instances" + instances_allowed());
+            complain(entry,
+                     quoted(std::string_view(entry.value)) + " is not a list of instances" + instances_allowed());
         }
         devices_.insert_or_assign(device, numbers.value_or(Numbers()));
     }

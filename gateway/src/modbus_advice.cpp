@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -41,6 +42,21 @@ std::string range_text(const Registers& registers) {
     return std::to_string(registers.begin) + (is_one ? "" : '-' + std::to_string(registers.end - 1));
 }
 
+/// `count`: how many channels have such an address.
+std::string manual_text(const ManualNumbers& numbers, std::int64_t address, std::size_t count) {
+    const std::string given = std::to_string(address);
+    std::string text = given + " goes over the wire as it is; a manual's ";
+    text.append(given).append(" is ").append(numbers.words).append(" ");
+    text += std::to_string(address - numbers.first);
+    return count == 1 ? text : text + " (channels with such an address: " + std::to_string(count) + ')';
+}
+
+std::string overlap_text(const Registers& each, const Registers& before) {
+    std::string text(each.table);
+    text.append(" ").append(range_text(each)).append(" overlaps with ").append(range_text(before));
+    return text.append(" of channel \"").append(before.channel->name).append("\"");
+}
+
 void add_warning(const ChannelSettings& channel, std::string what, std::vector<SettingsProblem>& warnings) {
     SectionProblems("channel." + channel.name, channel.places, channel.place, warnings).add("address", std::move(what));
 }
@@ -57,13 +73,8 @@ void add_manual_numbers(DeviceChannels channels, std::vector<SettingsProblem>& w
         if (first == channels.end()) {
             continue;
         }
-        const std::string address = std::to_string(*(*first)->modbus.address);
-        const auto others = std::count_if(first, channels.end(), is_one) - 1;
-        add_warning(**first,
-                    address + " goes over the wire as it is; a manual's " + address + " is " +
-                        std::string(numbers.words) + ' ' + std::to_string(*(*first)->modbus.address - numbers.first) +
-                        (others == 0 ? "" : " (channels with such an address: " + std::to_string(others + 1) + ')'),
-                    warnings);
+        const auto count = static_cast<std::size_t>(std::count_if(first, channels.end(), is_one));
+        add_warning(**first, manual_text(numbers, *(*first)->modbus.address, count), warnings);
     }
 }
 
@@ -92,10 +103,7 @@ void add_overlaps(const std::vector<Registers>& all, std::vector<SettingsProblem
         if (is_same_table && each.begin < reach->end) {
             const bool is_same = each.begin == reach->begin && each.end == reach->end;  // read as two things on purpose
             if (!is_same && ++count <= overlaps_told_max) {
-                add_warning(*each.channel,
-                            std::string(each.table) + ' ' + range_text(each) + " overlaps with " + range_text(*reach) +
-                                " of channel \"" + reach->channel->name + '"',
-                            warnings);
+                add_warning(*each.channel, overlap_text(each, *reach), warnings);
             }
         }
         reach = is_same_table && reach->end >= each.end ? reach : &each;

@@ -60,18 +60,8 @@ bool UnclaimedSections::look() {
     {
         const std::lock_guard lock(mutex_);
         for (Section& section : sections_) {
-            if (section.state == State::claimed) {
-                continue;
-            }
-            if (has_channel(section.topic)) {
-                section.state = State::claimed;
-            } else if (section.state == State::waiting) {
-                if (!parts_.is_measuring(device_of_topic(section.topic))) {
-                    section.since = now;
-                } else if (now - section.since >= wait_min) {
-                    section.state = State::unclaimed;
-                    found.push_back(section.topic);
-                }
+            if (becomes_unclaimed(section, now)) {
+                found.push_back(section.topic);
             }
             is_waiting = is_waiting || section.state == State::waiting;
         }
@@ -81,6 +71,25 @@ bool UnclaimedSections::look() {
         parts_.on_unclaimed({found[i], nearest_to(found[i]), i + 1 == told ? found.size() - told : 0});
     }
     return is_waiting;
+}
+
+bool UnclaimedSections::becomes_unclaimed(Section& section, MonoTime now) const {
+    if (section.state == State::claimed) {
+        return false;
+    }
+    if (has_channel(section.topic)) {
+        section.state = State::claimed;
+        return false;
+    }
+    if (section.state == State::unclaimed) {
+        return false;
+    }
+    if (!parts_.is_measuring(device_of_topic(section.topic))) {
+        section.since = now;
+    } else if (now - section.since >= wait_min) {
+        section.state = State::unclaimed;
+    }
+    return section.state == State::unclaimed;
 }
 
 std::vector<std::string> UnclaimedSections::unclaimed() const {

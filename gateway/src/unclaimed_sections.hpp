@@ -73,6 +73,7 @@ class UnclaimedSections {
     struct Timer;
 
     void look_later();
+    [[nodiscard]] bool becomes_unclaimed(Section& section, MonoTime now) const;
     [[nodiscard]] bool has_channel(const std::string& topic) const;
     [[nodiscard]] std::string nearest_to(const std::string& topic) const;
 

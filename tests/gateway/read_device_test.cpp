@@ -77,14 +77,21 @@ TEST_CASE("a device is read as often as asked, each reading by itself", "[gatewa
     CHECK(has(bench.out.str(), "counter  3      1     good\n"));
 }
 
-TEST_CASE("deadbands, rate limits and windows hide no value, and an alarm is shown", "[gateway][read]") {
+TEST_CASE("deadbands, rate limits and windows hide no value", "[gateway][read]") {
     ReadBench bench;
     const std::string keys =
         "deadband = 1000\nsend_interval_min_ms = 1h\nwindow_ms = 1h\nvalid_max = 20\nout_of_range = drop\n";
     CHECK(bench.read(command("echo level=21.5") + "[channel \"tank/level\"]\n" + keys, {"tank"}) == exit_code::ok);
     CHECK(has(bench.out.str(), "level          21.5         uncertain\n"));
-    CHECK(bench.read(command("echo level=21.5") + "[channel \"tank/level\"]\nalarm_high = 20\n", {"tank"}) == 0);
-    CHECK(has(bench.out.str(), "level.alarm    high         good\n"));
+}
+
+TEST_CASE("each reading shows the state of an alarm", "[gateway][read]") {
+    ReadBench bench;
+    const std::string ini = command("echo level=21.5") + "[channel \"tank/level\"]\nalarm_high = 20\n";
+    CHECK(bench.read(ini, {.device = "tank", .count = 2}) == exit_code::ok);
+    const std::string shown = bench.out.str();
+    CHECK(has(shown, "level.alarm    high         good\n"));
+    CHECK(has(shown.substr(shown.find("reading 2 of 2")), "level.alarm    high         good\n"));
 }
 
 TEST_CASE("a section that no reading has brought a channel for is told", "[gateway][read]") {
