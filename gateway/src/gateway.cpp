@@ -76,6 +76,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return change_settings(wanted); }, log_),
+      state_timer_("tg-state", [this] { return note_state(); }),
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
         if (log_.has_debug()) {
@@ -245,6 +246,10 @@ void Gateway::start() {
     for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
         log_.warn(line);
     }
+    if (state_file_.is_kept()) {
+        state_timer_.start();
+        state_timer_.call_at(clock_.mono_now() + state_interval);
+    }
     rest_.start();
     state_ = GatewayState::running;
     log_start();
@@ -311,6 +316,7 @@ void Gateway::finish() {
     reactor_.stop();
     io_thread_.join();
     services_.join();
+    state_timer_.stop();
     pump_.discard_all(DropReason::shutdown);
     recorders_.close();
     events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});

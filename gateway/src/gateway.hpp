@@ -37,6 +37,7 @@
 #include "slow_gaps.hpp"
 #include "state_file.hpp"
 #include "status.hpp"
+#include "timer_thread.hpp"
 #include "unclaimed_sections.hpp"
 
 #include <atomic>
@@ -67,6 +68,11 @@ class Gateway {
     static constexpr std::chrono::milliseconds sign_of_life_max{100};
     /// Names that devices may have had since the start, several times what the settings allow at once: each has books.
     static constexpr std::size_t device_names_max = 1'024;
+
+    /// How often the state file gets the ledger, so that it is known after a power failure. A large file is written
+    /// less often, since flash memory wears.
+    static constexpr std::chrono::seconds state_interval{60};
+    static constexpr std::chrono::seconds state_interval_large{600};
 
     Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource source = {});
     ~Gateway();
@@ -131,6 +137,8 @@ class Gateway {
     [[nodiscard]] std::string change_settings(const LiveParts::Wanted& wanted);
     [[nodiscard]] std::string rest_url() const;
     [[nodiscard]] ServicesParts services_parts();
+    [[nodiscard]] EpochLedger epoch_ledger() const;
+    [[nodiscard]] MonoTime note_state();
     void end_epoch();
     void observe_devices();
     void observe_alarms();
@@ -179,6 +187,7 @@ class Gateway {
     UnclaimedSections unclaimed_sections_;
     LiveParts live_parts_;
     LiveSettings live_settings_;
+    TimerThread state_timer_;
     RestServer rest_;
     std::thread io_thread_;
 };

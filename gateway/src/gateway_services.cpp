@@ -26,6 +26,21 @@ ServicesParts Gateway::services_parts() {
             .tags = tags_};
 }
 
+EpochLedger Gateway::epoch_ledger() const {
+    EpochLedger result;
+    result.time_utc_ms = clock_.utc_now_ns() / 1'000'000;
+    for (const Books& books : ledger_.cut(sampler_.names())) {
+        result.books += books;
+    }
+    return result;
+}
+
+MonoTime Gateway::note_state() {
+    constexpr std::size_t small_bytes_max = 1024 * 1024;
+    const std::size_t bytes = state_file_.note(epoch_ledger());
+    return clock_.mono_now() + (bytes <= small_bytes_max ? state_interval : state_interval_large);
+}
+
 /// Nothing more can be sampled, published or dropped.
 void Gateway::end_epoch() {
     std::map<std::string, std::uint64_t, std::less<>> last_seqs;
@@ -36,7 +51,7 @@ void Gateway::end_epoch() {
             last_seqs.emplace(channels_.at(id).topic, last);
         }
     }
-    state_file_.end(std::move(last_seqs), history_.position());
+    state_file_.end(std::move(last_seqs), history_.position(), epoch_ledger());
 }
 
 }  // namespace telegate

@@ -41,6 +41,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.queue_policy = queue_.policy();
     snapshot.sampling_schedule = sampling_threads_.schedule().in_force;
     snapshot.config = live_settings_.status();
+    snapshot.past_starts = state_file_.past_starts();
     take_books(snapshot);
     snapshot.recorders = recorders_.status();
     take_transport(snapshot);

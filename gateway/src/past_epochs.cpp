@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -51,6 +52,66 @@ std::string take_channels(const SortedJson& channels, const std::string& place, 
     return "";
 }
 
+struct LedgerCount {
+    const char* key;
+    std::uint64_t& (*of)(Books& books);
+};
+
+/// Of the object "ledger" in the file.
+constexpr std::array ledger_counts{
+    LedgerCount{"sampled",
+                [](Books& books) -> std::uint64_t& {
+                    return books.sampled;
+                }},
+    LedgerCount{"published",
+                [](Books& books) -> std::uint64_t& {
+                    return books.published;
+                }},
+    LedgerCount{"filtered",
+                [](Books& books) -> std::uint64_t& {
+                    return books.filtered;
+                }},
+    LedgerCount{"queued",
+                [](Books& books) -> std::uint64_t& {
+                    return books.queued;
+                }},
+    LedgerCount{"dropped_queue_overflow",
+                [](Books& books) -> std::uint64_t& {
+                    return books.dropped[0];
+                }},
+    LedgerCount{"dropped_shutdown",
+                [](Books& books) -> std::uint64_t& {
+                    return books.dropped[1];
+                }},
+};
+static_assert(drop_reasons == 2);
+
+std::string ledger_text(EpochLedger ledger) {
+    std::string text = ",\"ledger\":{\"time\":" + std::to_string(ledger.time_utc_ms);
+    for (const LedgerCount& count : ledger_counts) {
+        text += ",\"" + std::string(count.key) + "\":" + std::to_string(count.of(ledger.books));
+    }
+    return text + '}';
+}
+
+/// What is wrong with it; "" when nothing is.
+std::string take_ledger(const SortedJson& json, const std::string& place, PastEpoch& epoch) {
+    if (!json.is_object() || !is_whole(json, "time", epoch_max)) {
+        return place + " is not an object with a time";
+    }
+    EpochLedger ledger;
+    ledger.time_utc_ms = json["time"].get<std::int64_t>();
+    for (const LedgerCount& count : ledger_counts) {
+        const auto found = json.find(count.key);
+        if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > seq_max) {
+            return place + '/' + count.key + " is not a whole number";
+        }
+        count.of(ledger.books) = found->get<std::uint64_t>();
+    }
+    epoch.ledger = ledger;
+    return "";
+}
+
 std::string take_epoch(const SortedJson& json, const std::string& place, std::vector<PastEpoch>& epochs) {
     if (!json.is_object() || !is_whole(json, "epoch", epoch_max) || !json.contains("ended") ||
         !json["ended"].is_boolean() || !json.contains("channels")) {
@@ -67,6 +128,9 @@ std::string take_epoch(const SortedJson& json, const std::string& place, std::ve
         epoch.published = published->get<std::uint64_t>();
     }
     std::string fault = take_channels(json["channels"], place + "/channels", epoch);
+    if (const auto ledger = json.find("ledger"); fault.empty() && ledger != json.end()) {
+        fault = take_ledger(*ledger, place + "/ledger", epoch);
+    }
     epochs.push_back(std::move(epoch));
     return fault;
 }
@@ -85,7 +149,8 @@ std::string past_epochs_text(const std::vector<PastEpoch>& epochs) {
         const PastEpoch& epoch = epochs[i];
         out += out.back() == '[' ? "\n" : ",\n";
         out += " {\"epoch\":" + std::to_string(epoch.epoch_ms) + ",\"ended\":" + (epoch.has_ended ? "true" : "false") +
-               (epoch.published ? ",\"published\":" + std::to_string(*epoch.published) : "") + ",\"channels\":{";
+               (epoch.published ? ",\"published\":" + std::to_string(*epoch.published) : "") +
+               (epoch.ledger ? ledger_text(*epoch.ledger) : "") + ",\"channels\":{";
         for (const auto& [topic, seq] : epoch.last_seqs) {
             out += out.back() == '{' ? "\n  \"" : ",\n  \"";
             out += topic + "\":" + std::to_string(seq);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/ledger.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,12 +14,26 @@
 
 namespace telegate {
 
+/// Where all samples of one run had gone at a time.
+struct EpochLedger {
+    std::int64_t time_utc_ms = 0;
+    Books books;
+};
+
 /// One run of the gateway, from start to stop.
 struct PastEpoch {
     std::int64_t epoch_ms = 0;
     bool has_ended = false;                                            // by a clean stop, so that its numbers are known
     std::map<std::string, std::uint64_t, std::less<>> last_seqs = {};  // by topic
     std::optional<std::uint64_t> published = {};                       // samples of all channels, if that is known
+    std::optional<EpochLedger> ledger = {};  // its last; of a run that was killed, some time before that
+};
+
+/// What is shown of one.
+struct PastStart {
+    std::int64_t epoch_ms = 0;
+    bool has_ended = false;
+    std::optional<EpochLedger> ledger = {};
 };
 
 /// The last ones, oldest first, as the state file has them.

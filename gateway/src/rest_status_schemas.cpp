@@ -46,6 +46,15 @@ constexpr std::string_view status_schemas = R"json({
     "last_reload": {"oneOf": [{"$ref": "#/components/schemas/LastReload"}, {"type": "null"}]}
   }
 },
+"PastStart": {
+  "type": "object",
+  "required": ["epoch", "stopped_cleanly", "last_known", "books"],
+  "properties": {
+    "epoch": {"$ref": "#/components/schemas/Count"}, "stopped_cleanly": {"type": "boolean"},
+    "last_known": {"type": ["string", "null"]},
+    "books": {"oneOf": [{"$ref": "#/components/schemas/Books"}, {"type": "null"}]}
+  }
+},
 "Queue": {
   "type": "object",
   "required": ["depth", "capacity", "high_water", "policy"],
@@ -172,8 +181,8 @@ constexpr std::string_view status_schemas = R"json({
 },
 "Status": {
   "type": "object",
-  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "books", "sampler",
-    "recorders", "transport", "services", "rest", "channels"],
+  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "past_starts", "queue", "books",
+    "sampler", "recorders", "transport", "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
     "version": {"type": "string"},
@@ -184,6 +193,7 @@ constexpr std::string_view status_schemas = R"json({
     "uptime_s": {"type": "number"},
     "clock": {"$ref": "#/components/schemas/Clock"},
     "config": {"$ref": "#/components/schemas/SettingsInForce"},
+    "past_starts": {"type": "array", "items": {"$ref": "#/components/schemas/PastStart"}},
     "queue": {"$ref": "#/components/schemas/Queue"},
     "books": {"$ref": "#/components/schemas/AllBooks"},
     "sampler": {"$ref": "#/components/schemas/Sampler"},

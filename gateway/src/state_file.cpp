@@ -3,6 +3,8 @@
 #include "config/load.hpp"
 #include "log_value.hpp"
 #include "setting_failure.hpp"
+#include "state_text.hpp"
+#include "status_parts.hpp"
 #include "whole_file.hpp"
 
 #include <sys/stat.h>
@@ -16,6 +18,7 @@
 namespace telegate {
 namespace {
 
+constexpr std::int64_t epoch_ms_ns = 1'000'000;
 constexpr const char* setting = "[gateway] state_file";
 
 bool is_there(const std::string& path) {
@@ -56,6 +59,7 @@ std::int64_t StateFile::choose_epoch(std::int64_t now_ms) const {
 
 void StateFile::begin(std::int64_t epoch_ms) {
     if (is_kept()) {
+        log_unclean();
         if (epochs_.size() == past_epochs_max) {
             epochs_.erase(epochs_.begin());
         }
@@ -65,8 +69,39 @@ void StateFile::begin(std::int64_t epoch_ms) {
     }
 }
 
-void StateFile::end(std::map<std::string, std::uint64_t, std::less<>> last_seqs, std::uint64_t published) {
+/// What is known of a run that was killed or lost its power.
+void StateFile::log_unclean() const {
+    if (epochs_.empty() || epochs_.back().has_ended) {
+        return;
+    }
+    const PastEpoch& last = epochs_.back();
+    const std::string numbers = last.ledger ? " last_known=" + to_iso8601(last.ledger->time_utc_ms * epoch_ms_ns) +
+                                                  ' ' + books_text(last.ledger->books)
+                                            : " last_known=none";
+    log_.warn("previous run did not stop cleanly epoch=" + std::to_string(last.epoch_ms) +
+              " started=" + to_iso8601(last.epoch_ms * epoch_ms_ns) + numbers);
+}
+
+std::size_t StateFile::note(const EpochLedger& ledger) {
+    if (!has_begun_) {
+        return 0;
+    }
+    epochs_.back().ledger = ledger;
+    return write();
+}
+
+std::vector<PastStart> StateFile::past_starts() const {
+    std::vector<PastStart> starts;
+    for (std::size_t i = 0; i + (has_begun_ ? 1 : 0) < epochs_.size(); ++i) {
+        starts.push_back({epochs_[i].epoch_ms, epochs_[i].has_ended, epochs_[i].ledger});
+    }
+    return starts;
+}
+
+void StateFile::end(std::map<std::string, std::uint64_t, std::less<>> last_seqs, std::uint64_t published,
+                    const EpochLedger& ledger) {
     if (has_begun_) {
+        epochs_.back().ledger = ledger;
         epochs_.back().has_ended = true;
         epochs_.back().published = published;
         epochs_.back().last_seqs = std::move(last_seqs);
@@ -139,12 +174,14 @@ void StateFile::set_aside(const std::string& why) {
     log_.error(line);
 }
 
-void StateFile::write() {
+std::size_t StateFile::write() {
+    const std::string text = past_epochs_text(epochs_);
     try {
-        replace_whole_file(path_, past_epochs_text(epochs_));
+        replace_whole_file(path_, text);
     } catch (const std::system_error& error) {
         log_.error("state file not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
     }
+    return text.size();
 }
 
 }  // namespace telegate

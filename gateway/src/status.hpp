@@ -7,6 +7,7 @@
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
 #include "notices.hpp"
+#include "past_epochs.hpp"
 #include "payload_format.hpp"
 #include "recorder.hpp"
 #include "reload_report.hpp"
@@ -71,6 +72,7 @@ struct StatusSnapshot {
     ClockStatus clock;
 
     ConfigStatus config;
+    std::vector<PastStart> past_starts;  // of the state file, the oldest first
 
     std::size_t queue_depth = 0;
     std::size_t queue_capacity = 0;

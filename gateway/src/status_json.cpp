@@ -33,6 +33,24 @@ Json config_json(const ConfigStatus& config) {
     return json;
 }
 
+Json past_starts_json(const std::vector<PastStart>& starts) {
+    constexpr std::int64_t ns_per_ms = 1'000'000;
+    Json list = Json::array();
+    for (const PastStart& start : starts) {
+        Json json{{"epoch", start.epoch_ms},
+                  {"stopped_cleanly", start.has_ended},
+                  {"last_known", nullptr},
+                  {"books", nullptr}};
+        if (start.ledger) {
+            json["last_known"] = to_iso8601(start.ledger->time_utc_ms * ns_per_ms);
+            json["books"] = book_json(start.ledger->books);
+            json["books"]["balanced"] = start.ledger->books.balanced();
+        }
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 Json clock_json(const ClockStatus& clock) {
     const ClockReading& reading = clock.reading;
     Json json{{"synchronised", nullptr},  {"estimated_error_s", nullptr}, {"maximum_error_s", nullptr},
@@ -186,6 +204,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["uptime_s"] = to_seconds(snapshot.uptime);
     json["clock"] = clock_json(snapshot.clock);
     json["config"] = config_json(snapshot.config);
+    json["past_starts"] = past_starts_json(snapshot.past_starts);
     json["queue"] = queue_json(snapshot);
     json["books"] = books_json(snapshot);
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},

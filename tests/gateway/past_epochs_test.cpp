@@ -31,6 +31,18 @@ TEST_CASE("epochs are read as they were written", "[gateway][services]") {
     CHECK_FALSE(read[1].published.has_value());
 }
 
+TEST_CASE("the ledger of an epoch is read as it was written", "[gateway][services]") {
+    const EpochLedger ledger{77, {.sampled = 21, .published = 1, .filtered = 2, .queued = 3, .dropped = {4, 11}}};
+    const std::vector<PastEpoch> epochs{{.epoch_ms = 1, .ledger = ledger}, {.epoch_ms = 2}};
+    const auto read = std::get<std::vector<PastEpoch>>(read_past_epochs(past_epochs_text(epochs)));
+    REQUIRE(read.size() == 2);
+    const EpochLedger& found = read[0].ledger.value();
+    CHECK(found.time_utc_ms == 77);
+    CHECK((found.books.sampled == 21 && found.books.published == 1 && found.books.filtered == 2));
+    CHECK((found.books.queued == 3 && found.books.dropped == ledger.books.dropped));
+    CHECK_FALSE(read[1].ledger);
+}
+
 TEST_CASE("the last eight epochs are written, and fewer when they have too many channels", "[gateway][services]") {
     std::vector<PastEpoch> epochs;
     for (std::int64_t epoch = 1; epoch <= 10; ++epoch) {
@@ -59,6 +71,10 @@ TEST_CASE("what is wrong with a state file is told with its place", "[gateway][s
          "/epochs/0/channels/a/b is no topic with a whole number"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"published":-1,"channels":{}}]})",
          "/epochs/0/published is no whole number"},
+        {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{},"ledger":{}}]})",
+         "/epochs/0/ledger is not an object with a time"},
+        {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{},"ledger":{"time":1,"sampled":-1}}]})",
+         "/epochs/0/ledger/sampled is not a whole number"},
         {R"({"version":1,"epochs":[{"epoch":253402300800000,"ended":true,"channels":{}}]})",
          "/epochs/0 is no object of epoch, ended and channels"},
         {R"({"version":1,"epochs":[{"epoch":2,"ended":true,"channels":{}},{"epoch":1,"ended":true,"channels":{}}]})",

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 using namespace telegate;
 
@@ -36,7 +37,7 @@ struct Scratch {
         StateFile file(dir.path(name), log);
         const std::int64_t epoch = file.choose_epoch(now_ms);
         file.begin(epoch);
-        file.end({{"a/b", 7}}, 100);
+        file.end({{"a/b", 7}}, 100, {.time_utc_ms = epoch + 1, .books = {.sampled = 100, .published = 100}});
         return epoch;
     }
 
@@ -181,4 +182,30 @@ TEST_CASE("what was published since a past epoch is known while all ended in ord
     file.begin(4'000);
     CHECK(file.published_after(2'000, 99) == std::nullopt);
     CHECK(file.published_after(3'000, 0) == std::nullopt);
+}
+
+TEST_CASE("a run that was killed is reported by the next, with its last known numbers", "[gateway][state_file]") {
+    Scratch scratch;
+    scratch.run(1'000);
+    CHECK(scratch.read("log").empty());
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(2'000);
+        CHECK(file.note({.time_utc_ms = 62'000, .books = {.sampled = 7, .published = 5, .queued = 2}}) > 0);
+    }
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(90'000);
+    }
+    CHECK_THAT(scratch.read("log"),
+               Catch::Contains("previous run did not stop cleanly epoch=2000 started=1970-01-01T00:00:02.000000000Z "
+                               "last_known=1970-01-01T00:01:02.000000000Z sampled=7 published=5 filtered=0 queued=2 "));
+    StateFile file(scratch.dir.path("state"), scratch.log);
+    file.begin(95'000);
+    CHECK_THAT(scratch.read("log"), Catch::Contains("epoch=90000") && Catch::Contains("last_known=none"));
+    const std::vector<PastStart> starts = file.past_starts();
+    REQUIRE(starts.size() == 3);
+    CHECK((starts[0].has_ended && starts[0].ledger.value().books.published == 100));
+    CHECK((!starts[1].has_ended && starts[1].ledger.value().books.queued == 2));
+    CHECK((!starts[2].has_ended && !starts[2].ledger));
 }

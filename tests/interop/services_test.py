@@ -298,6 +298,14 @@ class EpochTest(unittest.TestCase):
         error = self.holes(epoch)["error"]
         self.assertEqual(error["code"], "unknown_epoch")
         self.assertIn("did not end in order", error["detail"])
+        self.assertIn(f"previous run did not stop cleanly epoch={epoch} ", self.gateway.log())
+        ended = self.asker.ask("ping")["epoch"]
+        self.gateway.stop()
+        self.gateway.start()
+        past = self.asker.ask("status")["status"]["past_starts"]
+        self.assertEqual([(each["epoch"], each["stopped_cleanly"]) for each in past], [(epoch, False), (ended, True)])
+        self.assertTrue(past[1]["books"]["balanced"])
+        self.assertEqual(past[1]["books"]["queued"], 0)
 
     def test_a_broken_state_file_is_set_aside_and_told_and_starts_nothing_less(self):
         self.begin()
