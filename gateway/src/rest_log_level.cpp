@@ -1,8 +1,8 @@
-#include "config/quantity.hpp"
 #include "config/settings_table.hpp"
 #include "json_excerpt.hpp"
 #include "rest_refusals.hpp"
 #include "rest_route.hpp"
+#include "revert_time.hpp"
 #include "status_parts.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,9 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view revert_allowed = "1s to 24h, such as 90s, 10m or 1h30m";
-constexpr std::int64_t revert_ms_min = 1'000;
-constexpr std::int64_t revert_ms_max = 86'400'000;
 constexpr std::size_t body_bytes_max = 1'024;
 
 std::span<const std::string_view> level_names() {
@@ -37,17 +34,6 @@ std::string levels_text() {
         text += (text.empty() ? "" : ", ") + std::string(name);
     }
     return text;
-}
-
-/// "10m". A bare number could be of anything.
-std::optional<std::chrono::milliseconds> to_duration(std::string_view text) {
-    const bool has_unit = !text.empty() && text.find_first_not_of("-0123456789.") != std::string_view::npos;
-    const auto parsed = parse_quantity(text, "ms");
-    const auto* const number = std::get_if<std::int64_t>(&parsed);
-    if (!has_unit || number == nullptr || *number < revert_ms_min || *number > revert_ms_max) {
-        return std::nullopt;
-    }
-    return std::chrono::milliseconds(*number);
 }
 
 /// What a body asks for, or what is wrong with it.
@@ -69,7 +55,7 @@ void read_member(LevelChange& change, const std::string& name, const Json& value
             change.fault("/level", json_excerpt(value) + " is no level; allowed: " + levels_text());
         }
     } else if (name == "revert_after") {
-        change.revert_after = value.is_string() ? to_duration(value.get<std::string>()) : std::nullopt;
+        change.revert_after = value.is_string() ? parse_revert_after(value.get<std::string>()) : std::nullopt;
         if (!change.revert_after) {
             change.fault("/revert_after",
                          json_excerpt(value) + " is no such time; allowed: " + std::string(revert_allowed));

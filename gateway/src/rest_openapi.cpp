@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -71,12 +70,7 @@ Json operation_security(const RestRoute& route, HttpRole without_credentials) {
 /// Its own, and those that follow from what it takes.
 std::set<int> refusals_of(const RestRoute& route) {
     std::set<int> statuses(route.refusals.begin(), route.refusals.end());
-    statuses.insert(406);
-    const bool has_values = std::any_of(route.parameters.begin(), route.parameters.end(),
-                                        [](const auto& parameter) { return parameter.place != Place::path; });
-    if (has_values || !route.body_schema.empty()) {
-        statuses.insert(422);
-    }
+    statuses.insert({406, 422});  // 422: a query with a parameter that the route does not list
     if (!route.body_schema.empty()) {
         statuses.insert({413, 415});
     }
@@ -130,8 +124,9 @@ Json operation_json(const RestRoute& route, HttpRole without_credentials) {
         operation["parameters"] = parameters_json(route);
     }
     if (!route.body_schema.empty()) {
-        operation["requestBody"] = {{"required", true},
-                                    {"content", {{"application/json", {{"schema", reference(route.body_schema)}}}}}};
+        operation["requestBody"] = {
+            {"required", true},
+            {"content", {{std::string(route.body_type), {{"schema", reference(route.body_schema)}}}}}};
     }
     operation["responses"] = answers_json(route);
     return operation;
@@ -179,7 +174,7 @@ std::string route_html(const RestRoute& route) {
         html += "</table>\n";
     }
     if (!route.body_schema.empty()) {
-        html += "<p>Takes application/json: <a href=\"#" + std::string(route.body_schema) + "\">" +
+        html += "<p>Takes " + std::string(route.body_type) + ": <a href=\"#" + std::string(route.body_schema) + "\">" +
                 std::string(route.body_schema) + "</a></p>\n";
     }
     html += "<p>Gives";

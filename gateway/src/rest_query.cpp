@@ -1,5 +1,6 @@
 #include "rest_query.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 
@@ -38,6 +39,17 @@ RestQuery::RestQuery(std::string_view target) {
                 decoded(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1)));
         }
     }
+    has_more_ = !rest.empty();
+}
+
+std::vector<std::string_view> RestQuery::names() const {
+    std::vector<std::string_view> names;
+    for (const auto& [key, value] : parameters_) {
+        if (std::find(names.begin(), names.end(), key) == names.end()) {
+            names.push_back(key);
+        }
+    }
+    return names;
 }
 
 std::vector<std::string_view> RestQuery::all(std::string_view name) const {

@@ -1,7 +1,9 @@
 #include "rest_refusals.hpp"
 
+#include "config/nearest_name.hpp"
 #include "problem.hpp"
 #include "readable_bytes.hpp"
+#include "revert_time.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -55,6 +57,51 @@ HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFau
         detail += (detail.empty() ? "" : "; ") + (fault.name.empty() ? "the body" : fault.name) + ": " + fault.detail;
     }
     return problem_response({422, std::move(detail), problem_instance(request)}, {{"errors", std::move(errors)}});
+}
+
+std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<const RestParameter> known) {
+    std::vector<std::string_view> names;
+    for (const RestParameter& parameter : known) {
+        if (parameter.place == RestParameter::Place::query) {
+            names.push_back(parameter.name);
+        }
+    }
+    const std::string allowed = names.empty() ? "this path has no parameters" : "known: " + joined(names);
+    std::vector<RestFault> faults;
+    for (const std::string_view name : query.names()) {
+        if (std::find(names.begin(), names.end(), name) == names.end() && faults.size() < unknown_parameters_max) {
+            const std::string_view near = nearest_name(name, names);
+            faults.push_back(
+                {RestFault::Where::parameter, to_readable(name.substr(0, quoted_bytes_max)),
+                 "unknown parameter; " + (near.empty() ? "" : "did you mean " + std::string(near) + "? ") + allowed});
+        }
+    }
+    if (faults.empty() && query.has_more()) {
+        faults.push_back({RestFault::Where::parameter, std::string(query.names().back()),
+                          "too many parameters; allowed: " + std::to_string(RestQuery::parameters_max)});
+    }
+    return faults;
+}
+
+bool ParameterReader::flag(std::string_view name) {
+    const std::vector<std::string_view> values = call_.query.all(name);
+    const std::string_view value = values.size() == 1 ? values.front() : "";
+    const bool is_on = value == "1" || value == "true";
+    if (!values.empty() && !is_on && value != "0" && value != "false") {
+        fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is not allowed") +
+                        "; allowed: 1, 0, true or false, once");
+    }
+    return is_on;
+}
+
+std::optional<std::chrono::milliseconds> ParameterReader::revert_after(std::string_view name) {
+    const std::vector<std::string_view> values = call_.query.all(name);
+    const auto time = values.size() == 1 ? parse_revert_after(values.front()) : std::nullopt;
+    if (!values.empty() && !time) {
+        fault(name,
+              quoted_text(values.front()) + " is not allowed; allowed: " + std::string(revert_allowed) + ", once");
+    }
+    return time;
 }
 
 std::optional<std::uint64_t> ParameterReader::number(std::string_view name, Range range) {

@@ -5,8 +5,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +36,12 @@ struct RestFault {
                                        const nlohmann::ordered_json& extensions);
 [[nodiscard]] HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFault>& faults);
 
+/// Unknown parameters that one refusal names.
+inline constexpr std::size_t unknown_parameters_max = 16;
+/// Returns a fault for each parameter of the query that `known` does not list as one of a query, with those that it
+/// lists. Threads: any. Limits: unknown_parameters_max.
+[[nodiscard]] std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<const RestParameter> known);
+
 /// Reads the parameters of a call, collecting what is wrong with them.
 /// Threads: one. Limits: one fault for each parameter read. Failure: a wrong parameter reads as its default.
 class ParameterReader {
@@ -49,6 +58,10 @@ class ParameterReader {
     [[nodiscard]] std::string_view text(std::string_view name, std::size_t characters_max);
     [[nodiscard]] std::vector<std::string_view> texts(std::string_view name, std::size_t count_max,
                                                       std::size_t characters_max);
+    /// Whether the value is 1 or true; false when the parameter is absent.
+    [[nodiscard]] bool flag(std::string_view name);
+    /// As parse_revert_after() reads it.
+    [[nodiscard]] std::optional<std::chrono::milliseconds> revert_after(std::string_view name);
     void fault(std::string_view name, std::string detail);
     [[nodiscard]] bool failed() const noexcept { return !faults_.empty(); }
     [[nodiscard]] HttpResponse refusal() const { return unprocessable(call_.request, faults_); }

@@ -40,7 +40,8 @@ struct RestRoute {
     HttpRole role = HttpRole::reader;
     std::string_view summary;
     std::span<const RestParameter> parameters = {};
-    std::string_view body_schema = {};        // of an application/json body, see rest_schemas.hpp; "": takes none
+    std::string_view body_schema = {};  // of a JSON body, see rest_schemas.hpp; "": takes none
+    std::string_view body_type = "application/json";
     std::span<const std::string_view> gives;  // media types, the preferred first
     std::string_view answer_schema = {};      // of a JSON answer
     std::span<const int> refusals = {};       // statuses of its own, besides those that every route has

@@ -41,12 +41,13 @@ HttpResponse not_acceptable(const HttpRequest& request, const RestRoute& route) 
 
 std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRoute& route) {
     const std::string_view type = field_of(request, "Content-Type");
-    if (route.body_schema.empty() || is_media_type(type, "application/json")) {
+    if (route.body_schema.empty() || is_media_type(type, route.body_type)) {
         return std::nullopt;
     }
     HttpResponse response =
-        refused(request, 415, "Content-Type " + quoted_text(type) + " is not taken here; allowed: application/json");
-    response.headers.emplace_back("Accept", "application/json");
+        refused(request, 415,
+                "Content-Type " + quoted_text(type) + " is not taken here; allowed: " + std::string(route.body_type));
+    response.headers.emplace_back(request.method == "PATCH" ? "Accept-Patch" : "Accept", route.body_type);
     return response;
 }
 
@@ -92,6 +93,9 @@ HttpResponse answer_match(const RestHandlers& handlers, const HttpRequest& reque
         return std::move(*refusal);
     }
     const RestQuery query(request.target);
+    if (const auto unknown = unknown_parameters(query, route->parameters); !unknown.empty()) {
+        return unprocessable(request, unknown);
+    }
     return route->answer({handlers, request, match.arguments, query, route->gives[*preferred]});
 }
 

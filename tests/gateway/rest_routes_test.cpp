@@ -200,3 +200,51 @@ TEST_CASE("a query is taken apart and decoded", "[gateway][rest]") {
     CHECK_FALSE(query.has("e"));
     CHECK_FALSE(RestQuery("/x").has("a"));
 }
+
+TEST_CASE("a query may have 256 parameters, and says when there were more", "[gateway][rest]") {
+    std::string target = "/x?";
+    for (std::size_t i = 0; i < RestQuery::parameters_max; ++i) {
+        target += "a=1&";
+    }
+    CHECK_FALSE(RestQuery(target).has_more());
+    CHECK(RestQuery(target + "b=1").has_more());
+    CHECK(RestQuery(target).names() == std::vector<std::string_view>{"a"});
+}
+
+TEST_CASE("every route refuses a parameter that it does not list, and names those that it lists", "[gateway][rest]") {
+    RestCaller call;
+    call.fields["Content-Type"] = "application/json";
+    for (const RestRoute* route : rest_table()) {
+        CAPTURE(route->path);
+        call.fields["Content-Type"] = route->body_type;
+        std::string target(route->path);
+        for (std::size_t at = 0; (at = target.find('{')) != std::string::npos;) {
+            target.replace(at, target.find('}') - at + 1, "host");
+        }
+        const json problem = call.ask(route->method, target + "?nonsense=1&nonsense=2");
+        CHECK(problem["status"] == 422);
+        REQUIRE(problem["errors"].size() == 1);
+        CHECK(problem["errors"][0]["parameter"] == "nonsense");
+        const std::string detail = problem["errors"][0]["detail"];
+        std::size_t listed = 0;
+        for (const RestParameter& parameter : route->parameters) {
+            const bool is_query = parameter.place == RestParameter::Place::query;
+            listed += is_query ? 1 : 0;
+            CHECK((!is_query || detail.find(parameter.name) != std::string::npos));
+        }
+        CHECK((detail.find("this path has no parameters") != std::string::npos) == (listed == 0));
+    }
+    CHECK(call.gateway.state("host") == DeviceState::idle);
+}
+
+TEST_CASE("a parameter that is nearly right is named, and too many are refused", "[gateway][rest]") {
+    RestCaller call;
+    CHECK(call.ask("GET", "/samples/latest?prefx=a")["errors"][0]["detail"] ==
+          "unknown parameter; did you mean prefix? known: prefix");
+    CHECK(call("GET", "/samples/latest?prefix=a&&").status == 200);
+    std::string many = "/stream?";
+    for (std::size_t i = 0; i <= RestQuery::parameters_max; ++i) {
+        many += "prefix=a&";
+    }
+    CHECK(call.ask("GET", many)["errors"][0]["detail"] == "too many parameters; allowed: 256");
+}

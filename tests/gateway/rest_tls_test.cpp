@@ -66,7 +66,7 @@ TEST_CASE("with a certificate the server speaks TLS, and nothing else", "[gatewa
     const auto client = tls.connect();
     CHECK(status_of_answer(client->Get("/status")) == 200);
     CHECK(status_of_answer(client->Post("/start", "", "text/plain")) == 200);
-    CHECK(status_of_answer(client->Get("/status?x=%20")) == 200);
+    CHECK(status_of_answer(client->Get("/samples/latest?prefix=%20")) == 200);
     CHECK(status_of_answer(httplib::Client("127.0.0.1", port_of(tls.rest->address())).Get("/status")) == 0);
 }
 
