@@ -121,6 +121,10 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
     app.add_flag("--check,--test", options.check, "Check the settings as a start would and leave");
+    app.add_option(
+           "--against", options.line.against,
+           "With --check: what differs from settings that GET /config gave, and what needs a restart; - is stdin")
+        ->type_name("FILE");
     app.add_flag(
         "--print-config{text}", options.print,
         "Print every setting with where it was given and leave; FORMAT is text, ini (a file with explanations) "
@@ -168,6 +172,9 @@ std::string fault_of(const CLI::App& app, const Options& options) {
     }
     if (app.count("--output") > 0 && !options.check && !reads && options.print != "text") {
         return "--output belongs to --check, to --read, or to --print-config without a format of its own";
+    }
+    if (app.count("--against") > 0 && (!options.check || options.line.against.empty())) {
+        return "--against FILE belongs to --check: FILE is what GET /config gave, - is stdin";
     }
     if (sources.file.empty() && (!prints || app.count("--config") > 0)) {
         return "--config FILE is needed: the gateway does not start on settings that nobody gave";

@@ -24,6 +24,7 @@ struct CommandLine {
     SettingsSources sources;
     Purpose purpose = Purpose::run;
     ReadRequest read;             // meaningful for Purpose::read
+    std::string against = {};     // a file of settings in force for --check, "-" for stdin; "": none
     std::string format = "text";  // of what is printed: "text", "ini" or "json"
 };
 
@@ -35,7 +36,7 @@ struct ParsedCommandLine {
 };
 
 /// Parses --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL, --log-format FORMAT, --check
-/// (alias --test),
+/// (alias --test), --against FILE,
 /// --print-config[=text|ini|json], --read DEVICE, --count N, --output text|json, --version, --help/-h. Exit code 64 on
 /// anything else. Takes the variables that may be settings from `environment`, which ends with a null pointer.
 [[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment);

@@ -215,14 +215,24 @@ ConfigHandlers Gateway::config_handlers() {
     handlers.in_force = [this] {
         return live_settings_.in_force();
     };
-    handlers.reload = [this](std::string_view who) {
-        return live_settings_.reload(who);
+    handlers.reload = [this](std::string_view who, bool dry_run) {
+        return live_settings_.reload(who, dry_run);
     };
     handlers.replace = [this](const LiveSettings::Replacement& replacement, std::string_view who) {
         return live_settings_.replace(replacement, who);
     };
     handlers.to_json = live_settings_.source().to_json;
     handlers.from_json = live_settings_.source().from_json;
+    handlers.from_patch = live_settings_.source().from_patch;
+    handlers.generations = [this] {
+        return live_settings_.generations();
+    };
+    handlers.rollback = [this](std::optional<std::uint64_t> generation, bool dry_run, std::string_view who) {
+        return live_settings_.rollback(generation, dry_run, who);
+    };
+    handlers.confirm = [this](std::string_view who) {
+        return live_settings_.confirm(who);
+    };
     return handlers;
 }
 
@@ -281,6 +291,7 @@ void Gateway::begin_stop() {
     stop_until_ = clock_.mono_now() + stop_grace_max;
     log_.info("stopping");
     rest_.close();
+    live_settings_.stop();
     if (queue_.policy() == OverflowPolicy::block) {
         queue_.close();  // the sampler may be waiting for room
     }
@@ -306,6 +317,7 @@ void Gateway::begin_stop() {
 
 void Gateway::finish() {
     rest_.stop();
+    live_settings_.stop();
     if (state_.exchange(GatewayState::stopping) != GatewayState::stopping) {
         queue_.close();
         sampling_threads_.stop();
@@ -337,10 +349,14 @@ std::optional<Answer> Gateway::ask_io(const std::function<Answer()>& question) {
 }
 
 std::optional<StatusSnapshot> Gateway::snapshot() {
-    return ask_io<StatusSnapshot>([this] {
+    auto snapshot = ask_io<StatusSnapshot>([this] {
         pump_.catch_up();
         return take_snapshot();
     });
+    if (snapshot) {  // not on the io thread: it reads files
+        snapshot->config.differs_from_file = live_settings_.differs_from_file();
+    }
+    return snapshot;
 }
 
 std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_t id) {

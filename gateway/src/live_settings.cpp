@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -32,11 +33,16 @@ std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& chang
     return problems;
 }
 
-/// Those of the changes that only the files, the variables and the command line can make.
-std::vector<SettingsProblem> file_only_in(const std::vector<SettingChange>& changes) {
+/// Those of the changes from `in_force` to `wanted` that only the files, the variables and the command line can make.
+/// What they say already, in `loaded`, may come back.
+std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settings& loaded, const Settings& wanted) {
+    const std::vector<SettingChange> others = diff(loaded, wanted);
     std::vector<SettingsProblem> problems;
-    for (const SettingChange& change : changes) {
-        if (change.applies == Applies::file) {
+    for (const SettingChange& change : diff(in_force, wanted)) {
+        const bool is_new = std::any_of(others.begin(), others.end(), [&](const SettingChange& other) {
+            return other.applies == Applies::file && other.section == change.section && other.name == change.name;
+        });
+        if (change.applies == Applies::file && is_new) {
             problems.push_back({"", 0, key_text(change),
                                 "can only be set in the settings file, because it runs a program or opens a path"});
         }
@@ -88,15 +94,19 @@ std::string problem_text(const SettingsProblem& problem) {
 }
 
 LiveSettings::LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log)
-    : source_(std::move(source)), change_(std::move(change)), log_(log), settings_(std::move(in_force)) {
+    : source_(std::move(source)),
+      change_(std::move(change)),
+      log_(log),
+      loaded_(std::move(in_force)),
+      revert_timer_("tg-revert", [this] { return revert_if_due(); }) {
     status_.path = source_.path;
-    status_.loaded_at_utc_ns = clock_.utc_now_ns();
-    status_.hash = source_.hash ? source_.hash(settings_) : "";
+    status_.generation = 0;
+    put_in_force(loaded_, 0, "start");
 }
 
 LiveSettings::InForce LiveSettings::in_force() const {
     const std::lock_guard lock(mutex_);
-    return {settings_, status_.hash, status_.generation};
+    return {now(), status_.hash, status_.generation};
 }
 
 ConfigStatus LiveSettings::status() const {
@@ -104,24 +114,64 @@ ConfigStatus LiveSettings::status() const {
     return status_;
 }
 
-ReloadReport LiveSettings::reload(std::string_view who) {
+std::vector<ConfigGeneration> LiveSettings::generations() const {
+    const std::lock_guard lock(mutex_);
+    return {generations_.begin(), generations_.end()};
+}
+
+std::optional<bool> LiveSettings::differs_from_file() {
+    if (!source_.load || !source_.files_stamp) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock(files_mutex_);
+    const std::uint64_t generation = status().generation;
+    const MonoTime time = clock_.mono_now();
+    if (file_check_.differs && generation == file_check_.generation && time < file_check_.at + files_age_max) {
+        return file_check_.differs;
+    }
+    file_check_.at = time;
+    std::string stamp = source_.files_stamp();
+    if (!file_check_.differs || generation != file_check_.generation || stamp != file_check_.stamp) {
+        file_check_.differs = files_differ();
+        file_check_.generation = generation;
+        file_check_.stamp = std::move(stamp);
+    }
+    return file_check_.differs;
+}
+
+/// Settings with problems are not those in force.
+bool LiveSettings::files_differ() const {
+    try {
+        return !diff(in_force().settings, source_.load()).empty();
+    } catch (const std::runtime_error&) {
+        return true;
+    }
+}
+
+ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
     const std::lock_guard turn(turn_);
     ReloadReport report;
+    const ConfigGeneration before = generations_.back();
     try {
         if (!source_.load) {
             throw std::runtime_error("there is nothing to reload settings from");
         }
         const Settings settings = source_.load();
-        report = change_to(settings, false);
-        reload_files(settings, report);
+        report = change_to(settings, dry_run, who);
+        if (!dry_run) {
+            reload_files(settings, report);
+            loaded_ = is_refusal(report.outcome) ? loaded_ : settings;
+        }
     } catch (const SettingsError& error) {
         report.outcome = ReloadOutcome::invalid;
         report.problems = error.problems();
     } catch (const std::exception& error) {
         report = refusal(ReloadOutcome::failed, error.what());
     }
-    report.generation = status().generation;
-    note(report, who);
+    settle(report, std::nullopt, before);
+    if (!dry_run) {
+        note(report, who);
+    }
     return report;
 }
 
@@ -148,25 +198,115 @@ void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) 
 
 ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_view who) {
     const std::lock_guard turn(turn_);
+    return replace_in_turn(replacement, who);
+}
+
+ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::string_view who) {
     ReloadReport report;
-    if (replacement.is_based_on && !replacement.is_based_on(in_force().hash)) {
-        report = refusal(ReloadOutcome::conflict, "other settings are in force by now");
-    } else if (report.problems = file_only_in(diff(settings_, replacement.settings)); !report.problems.empty()) {
+    const ConfigGeneration before = generations_.back();
+    try {
+        if (replacement.revert_after && !replacement.dry_run) {
+            revert_timer_.start();  // first: when it throws, nothing has changed
+        }
+        if (replacement.is_based_on && !replacement.is_based_on(before.hash)) {
+            report = refusal(ReloadOutcome::conflict, "other settings are in force by now");
+        } else {
+            const Settings wanted = replacement.make ? replacement.make(*before.settings) : replacement.settings;
+            report.problems = file_only_in(*before.settings, loaded_, wanted);
+            report.outcome = ReloadOutcome::invalid;
+            report = report.problems.empty() ? change_to(wanted, replacement.dry_run, who) : report;
+        }
+    } catch (const SettingsError& error) {
         report.outcome = ReloadOutcome::invalid;
-    } else {
-        report = change_to(replacement.settings, replacement.dry_run);
+        report.problems = error.problems();
+    } catch (const std::system_error& error) {
+        report = refusal(ReloadOutcome::failed, error.what());
     }
-    report.generation = status().generation;
+    settle(report, replacement.revert_after, before);
     if (!replacement.dry_run) {
         note(report, who);
     }
     return report;
 }
 
-ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run) {
+std::optional<ReloadReport> LiveSettings::rollback(std::optional<std::uint64_t> generation, bool dry_run,
+                                                   std::string_view who) {
+    const std::lock_guard turn(turn_);
+    const std::uint64_t wanted = generation.value_or(generations_.back().number - 1);
+    const auto found = std::find_if(generations_.begin(), generations_.end(),
+                                    [&](const ConfigGeneration& each) { return each.number == wanted; });
+    if (found == generations_.end()) {
+        return std::nullopt;
+    }
+    return replace_in_turn({*found->settings, {}, dry_run}, who);
+}
+
+std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
+    const std::lock_guard turn(turn_);
+    const std::lock_guard lock(mutex_);
+    if (!revert_) {
+        return std::nullopt;
+    }
+    revert_.reset();
+    status_.revert.reset();
+    log_.info_each("settings confirmed generation=" + std::to_string(status_.generation) + " who=" + log_value(who));
+    return status_.generation;
+}
+
+/// What others have been put in force for a while, and what ends that, is known once a change has succeeded.
+void LiveSettings::settle(ReloadReport& report, std::optional<std::chrono::milliseconds> revert_after,
+                          const ConfigGeneration& before) {
+    const std::lock_guard lock(mutex_);
+    const bool is_changed = report.outcome == ReloadOutcome::applied;
+    if (is_changed || report.outcome == ReloadOutcome::unchanged) {
+        if (!revert_after) {
+            revert_.reset();
+        } else if (is_changed || revert_) {
+            const std::uint64_t generation = revert_ ? revert_->generation : before.number;
+            const std::shared_ptr<const Settings> settings = revert_ ? revert_->settings : before.settings;
+            revert_ = {generation, settings, clock_.mono_now() + *revert_after,
+                       clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count()};
+            revert_timer_.call_at(revert_->at);
+        }
+    }
+    status_.revert = revert_ ? std::optional(PendingRevert{revert_->generation, revert_->at_utc_ns}) : std::nullopt;
+    report.reverts_at_utc_ns = revert_ ? std::optional(revert_->at_utc_ns) : std::nullopt;
+    report.generation = status_.generation;
+}
+
+MonoTime LiveSettings::revert_if_due() {
+    const std::lock_guard turn(turn_);
+    std::optional<Revert> due;
+    {
+        const std::lock_guard lock(mutex_);
+        due = revert_;
+    }
+    if (!due) {
+        return MonoTime::max();
+    }
+    return clock_.mono_now() < due->at ? due->at : revert(*due);
+}
+
+MonoTime LiveSettings::revert(const Revert& due) {
+    log_.warn_each("settings not confirmed in time to_generation=" + std::to_string(due.generation));
+    const ReloadOutcome outcome = replace_in_turn({*due.settings}, "revert_after").outcome;
+    if (!is_refusal(outcome)) {
+        return MonoTime::max();
+    }
+    const std::lock_guard lock(mutex_);
+    if (outcome == ReloadOutcome::failed) {
+        revert_->at = clock_.mono_now() + revert_pause;
+        return revert_->at;
+    }
+    revert_.reset();
+    status_.revert.reset();
+    return MonoTime::max();
+}
+
+ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run, std::string_view who) {
     ReloadReport report;
-    // Only who has the turn writes it.
-    report.changes = diff(settings_, settings);
+    const std::shared_ptr<const Settings> before = generations_.back().settings;
+    report.changes = diff(*before, settings);
     report.problems = restarts_in(report.changes);
     if (!report.problems.empty()) {
         report.outcome = ReloadOutcome::needs_restart;
@@ -177,7 +317,7 @@ ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run) {
         return report;
     }
     try {
-        const std::string left = change_({settings_, settings, report.changes, dry_run});
+        const std::string left = change_({*before, settings, report.changes, dry_run});
         report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
         if (!left.empty()) {
             report.problems.push_back({"", 0, "", left});
@@ -193,18 +333,26 @@ ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run) {
         report.problems.push_back({"", 0, "", error.what()});
     }
     if (report.outcome == ReloadOutcome::applied) {
-        put_in_force(settings);
+        put_in_force(settings, report.changes.size(), who);
     }
     return report;
 }
 
-void LiveSettings::put_in_force(const Settings& settings) {
-    const std::string hash = source_.hash ? source_.hash(settings) : "";
+void LiveSettings::put_in_force(const Settings& settings, std::size_t changes_count, std::string_view who) {
+    ConfigGeneration next;
+    next.time_utc_ns = clock_.utc_now_ns();
+    next.who = who;
+    next.hash = source_.hash ? source_.hash(settings) : "";
+    next.changes_count = changes_count;
+    next.settings = std::make_shared<const Settings>(settings);
     const std::lock_guard lock(mutex_);
-    settings_ = settings;
-    status_.hash = hash;
-    ++status_.generation;
-    status_.loaded_at_utc_ns = clock_.utc_now_ns();
+    status_.hash = next.hash;
+    status_.loaded_at_utc_ns = next.time_utc_ns;
+    next.number = ++status_.generation;
+    generations_.push_back(std::move(next));
+    if (generations_.size() > config_generations_max) {
+        generations_.pop_front();
+    }
 }
 
 void LiveSettings::note(const ReloadReport& report, std::string_view who) {

@@ -40,6 +40,7 @@ struct ReloadReport {
     std::vector<SettingChange> changes;
     std::vector<SettingsProblem> problems;  // with `applied`: what comes later than the rest
     CredentialsRead credentials = CredentialsRead::none;
+    std::optional<std::int64_t> reverts_at_utc_ns = {};  // unless the settings in force are confirmed before
 };
 
 /// "FILE:LINE: key: what", as far as there is any.
@@ -55,6 +56,12 @@ struct ReloadStatus {
     std::size_t problems_count = 0;
 };
 
+/// What happens to the settings in force unless they are confirmed in time.
+struct PendingRevert {
+    std::uint64_t generation = 0;  // whose settings come back
+    std::int64_t at_utc_ns = 0;
+};
+
 /// The settings in force, as /status shows them.
 struct ConfigStatus {
     std::string path;
@@ -62,6 +69,8 @@ struct ConfigStatus {
     std::uint64_t generation = 1;  // raised whenever they change
     std::int64_t loaded_at_utc_ns = 0;
     std::optional<ReloadStatus> last_reload;
+    std::optional<PendingRevert> revert = {};
+    std::optional<bool> differs_from_file = {};  // whether a reload would change something; nullopt: unknown
 };
 
 }  // namespace telegate

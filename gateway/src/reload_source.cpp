@@ -1,5 +1,6 @@
 #include "reload_source.hpp"
 
+#include "config/files_stamp.hpp"
 #include "config/load.hpp"
 #include "settings_json.hpp"
 
@@ -15,6 +16,12 @@ ReloadSource source_of(const SettingsSources& sources) {
     source.to_json = settings_json;
     source.from_json = [](std::string_view text) {
         return settings_from_json(text).settings;
+    };
+    source.from_patch = [](const Settings& base, std::string_view patch) {
+        return settings_from_patch(base, patch).settings;
+    };
+    source.files_stamp = [sources] {
+        return files_stamp(sources);
     };
     return source;
 }

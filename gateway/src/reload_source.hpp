@@ -27,6 +27,10 @@ struct ReloadSource {
     std::function<CredentialsRead(const Settings&)> reload_files = {};
     /// Throws SettingsError, whose keys are JSON pointers.
     std::function<Settings(std::string_view text)> from_json = {};
+    /// Settings after a JSON merge patch (RFC 7396). Throws as from_json.
+    std::function<Settings(const Settings& base, std::string_view patch)> from_patch = {};
+    /// Changes whenever a file that load() reads may have changed. Empty: nobody knows.
+    std::function<std::string()> files_stamp = {};
 };
 
 /// All that a start reads from, and the JSON form.

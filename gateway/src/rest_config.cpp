@@ -1,31 +1,18 @@
 #include "rest_config.hpp"
 
 #include "media_type.hpp"
-#include "problem.hpp"
 #include "rest_refusals.hpp"
+#include "rest_report.hpp"
 #include "rest_route.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <functional>
+#include <string>
 #include <utility>
-#include <variant>
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string_view who_of(const HttpRequest& request) {
-    return request.who.empty() ? "rest" : request.who;
-}
-
-HttpResponse refuse_change(const HttpRequest& request, int status, std::string detail,
-                           const Json& more = Json::object()) {
-    return problem_response({status, std::move(detail), problem_instance(request)}, more);
-}
 
 std::string entity_tag(std::string_view hash) {
     return '"' + std::string(hash) + '"';
@@ -44,89 +31,8 @@ bool matches(std::string_view if_match, std::string_view hash) {
     return false;
 }
 
-/// Whether the query asks for a plan only; nullopt when its value is not allowed.
-std::optional<bool> wants_dry_run(const RestQuery& query) {
-    bool wanted = false;
-    for (const std::string_view value : query.all("dry_run")) {
-        wanted = value == "1" || value == "true";
-        if (!wanted && value != "0" && value != "false") {
-            return std::nullopt;
-        }
-    }
-    return wanted;
-}
-
-Json errors_json(const std::vector<SettingsProblem>& problems) {
-    Json errors = Json::array();
-    for (const SettingsProblem& problem : problems) {
-        const bool has_pointer = problem.file.empty() && problem.key.starts_with('/');
-        Json error = has_pointer ? Json{{"pointer", problem.key}, {"detail", problem.what}}
-                                 : Json{{"detail", problem_text(problem)}};
-        errors.push_back(std::move(error));
-    }
-    return errors;
-}
-
-Json change_json(const SettingChange& change) {
-    Json json{{"key", key_text(change)}, {"kind", to_string(change.kind)}};
-    if (change.kind == SettingChange::Kind::changed) {
-        json["from"] = change.from;
-        json["to"] = change.to;
-    }
-    json["applies"] = to_string(change.applies);
-    return json;
-}
-
-Json report_json(const ReloadReport& report) {
-    Json changes = Json::array();
-    for (const SettingChange& change : report.changes) {
-        changes.push_back(change_json(change));
-    }
-    return {{"outcome", to_string(report.outcome)},
-            {"generation", report.generation},
-            {"changes", std::move(changes)},
-            {"errors", errors_json(report.problems)},
-            {"credentials", to_string(report.credentials)}};
-}
-
-std::string first_text(const ReloadReport& report) {
-    return report.problems.empty() ? "" : ": " + problem_text(report.problems.front());
-}
-
-std::string log_note(const ReloadReport& report) {
-    return " outcome=" + std::string(to_string(report.outcome)) + " generation=" + std::to_string(report.generation) +
-           " changes=" + std::to_string(report.changes.size());
-}
-
-HttpResponse to_response(const HttpRequest& request, const ReloadReport& report) {
-    const Json json = report_json(report);
-    switch (report.outcome) {
-        case ReloadOutcome::applied:
-        case ReloadOutcome::unchanged:
-        case ReloadOutcome::planned:
-            return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
-        case ReloadOutcome::invalid:
-            return refuse_change(request, 422, "the settings have problems, nothing was changed" + first_text(report),
-                                 json);
-        case ReloadOutcome::needs_restart:
-            return refuse_change(request, 409, "this takes a restart, nothing was changed" + first_text(report), json);
-        case ReloadOutcome::conflict:
-            return refuse_change(request, 412, "nothing was changed" + first_text(report), json);
-        case ReloadOutcome::failed: break;
-    }
-    HttpResponse response = refuse_change(request, 503, "nothing was changed" + first_text(report), json);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-}
-
-HttpResponse answer_report(const HttpRequest& request, const ReloadReport& report) {
-    HttpResponse response = to_response(request, report);
-    response.log_note = log_note(report);
-    return response;
-}
-
 HttpResponse without_json(const HttpRequest& request) {
-    return refuse_change(request, 404, "these settings have no JSON form");
+    return refused(request, 404, "these settings have no JSON form");
 }
 
 HttpResponse get_config(const RestCall& call) {
@@ -142,55 +48,66 @@ HttpResponse get_config(const RestCall& call) {
     return response;
 }
 
-/// The settings of a body, or the refusal of what it has instead.
-std::variant<Settings, HttpResponse> read_body(const RestCall& call) {
-    try {
-        return call.handlers.config.from_json(call.request.body);
-    } catch (const SettingsError& error) {
-        ReloadReport report;
-        report.outcome = ReloadOutcome::invalid;
-        report.generation = call.handlers.config.in_force().generation;
-        report.problems = error.problems();
-        return answer_report(call.request, report);
-    }
-}
+using MakeSettings = std::function<Settings(const Settings& in_force)>;
 
-HttpResponse put_config(const RestCall& call) {
-    const ConfigHandlers& handlers = call.handlers.config;
-    if (!handlers.from_json) {
-        return without_json(call.request);
+/// Puts other settings in force as the query and If-Match say, and answers with what came of it.
+HttpResponse replace_settings(const RestCall& call, MakeSettings make) {
+    ParameterReader reader(call);
+    LiveSettings::Replacement replacement;
+    replacement.make = std::move(make);
+    replacement.dry_run = reader.flag("dry_run");
+    replacement.revert_after = reader.revert_after("revert_after");
+    if (reader.failed()) {
+        return reader.refusal();
     }
-    const std::optional<bool> dry_run = wants_dry_run(call.query);
-    if (!dry_run) {
-        return unprocessable(call.request, {{RestFault::Where::parameter, "dry_run", "allowed are 1 and 0"}});
-    }
-    std::variant<Settings, HttpResponse> body = read_body(call);
-    if (auto* const refusal = std::get_if<HttpResponse>(&body)) {
-        return std::move(*refusal);
-    }
-    LiveSettings::Replacement replacement{std::get<Settings>(std::move(body)), {}, *dry_run};
     const std::string if_match(field_of(call.request, "If-Match"));
     if (!if_match.empty()) {
         replacement.is_based_on = [&](std::string_view hash) {
             return matches(if_match, hash);
         };
     }
-    HttpResponse response = answer_report(call.request, handlers.replace(replacement, who_of(call.request)));
-    response.log_note += *dry_run ? " dry_run=true" : "";
-    if (const std::string hash = handlers.in_force().hash; response.status == 200 && !*dry_run && !hash.empty()) {
+    const ConfigHandlers& handlers = call.handlers.config;
+    HttpResponse response =
+        answer_report(call.request, handlers.replace(replacement, who_of(call.request)), replacement.dry_run);
+    const std::string hash = handlers.in_force().hash;
+    if (response.status == 200 && !replacement.dry_run && !hash.empty()) {
         response.headers.emplace_back("ETag", entity_tag(hash));
     }
     return response;
 }
 
-HttpResponse post_reload(const RestCall& call) {
-    return answer_report(call.request, call.handlers.config.reload(who_of(call.request)));
+HttpResponse put_config(const RestCall& call) {
+    const ConfigHandlers& handlers = call.handlers.config;
+    return handlers.from_json
+               ? replace_settings(call,
+                                  [&](const Settings& /*in_force*/) { return handlers.from_json(call.request.body); })
+               : without_json(call.request);
 }
 
+HttpResponse patch_config(const RestCall& call) {
+    const ConfigHandlers& handlers = call.handlers.config;
+    return handlers.from_patch
+               ? replace_settings(
+                     call, [&](const Settings& in_force) { return handlers.from_patch(in_force, call.request.body); })
+               : without_json(call.request);
+}
+
+HttpResponse post_reload(const RestCall& call) {
+    ParameterReader reader(call);
+    const bool dry_run = reader.flag("dry_run");
+    if (reader.failed()) {
+        return reader.refusal();
+    }
+    return answer_report(call.request, call.handlers.config.reload(who_of(call.request), dry_run), dry_run);
+}
+
+constexpr std::array reload_parameters{dry_run_parameter};
 constexpr std::array config_parameters{
-    RestParameter{.name = "dry_run",
-                  .schema = R"({"enum": ["0", "1", "true", "false"]})",
-                  .meaning = "With 1 the answer says what would change, and nothing does."},
+    dry_run_parameter,
+    RestParameter{.name = "revert_after",
+                  .schema = R"({"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"})",
+                  .meaning = "1s to 24h: the settings in force before come back after this time, unless POST "
+                             "/config/confirm is called."},
     RestParameter{.name = "If-Match",
                   .place = RestParameter::Place::header,
                   .schema = R"({"type": "string"})",
@@ -215,10 +132,22 @@ constexpr std::array config_route_table{
               .answer_schema = "ReloadReport",
               .refusals = refused_replacement,
               .answer = put_config},
+    RestRoute{.method = "PATCH",
+              .path = "/config",
+              .role = HttpRole::admin,
+              .summary = "Change some of them by a JSON merge patch (RFC 7396).",
+              .parameters = config_parameters,
+              .body_schema = "SettingsPatch",
+              .body_type = "application/merge-patch+json",
+              .gives = gives_json,
+              .answer_schema = "ReloadReport",
+              .refusals = refused_replacement,
+              .answer = patch_config},
     RestRoute{.method = "POST",
               .path = "/-/reload",
               .role = HttpRole::admin,
-              .summary = "Read the settings anew.",
+              .summary = "Read the settings again.",
+              .parameters = reload_parameters,
               .gives = gives_json,
               .answer_schema = "ReloadReport",
               .refusals = refused_reload,

@@ -70,5 +70,6 @@ inline constexpr std::size_t prefix_characters_max = 256;
 [[nodiscard]] std::span<const RestRoute> stream_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> metrics_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> config_routes() noexcept;
+[[nodiscard]] std::span<const RestRoute> rollback_routes() noexcept;
 
 }  // namespace telegate

@@ -319,20 +319,41 @@ constexpr std::string_view schemas = R"json({
   "required": ["key", "kind", "applies"],
   "properties": {
     "key": {"type": "string"}, "kind": {"enum": ["changed", "added", "removed"]},
-    "from": {"type": "string"}, "to": {"type": "string"}, "applies": {"enum": ["live", "restart"]}
+    "from": {"type": "string"}, "to": {"type": "string"}, "applies": {"enum": ["live", "file", "restart"]}
   }
 },
 "ReloadReport": {
   "type": "object",
-  "required": ["outcome", "generation", "changes", "errors"],
+  "required": ["outcome", "generation", "changes", "needs_restart", "errors", "credentials", "reverts_at"],
   "properties": {
     "outcome": {"enum": ["applied", "unchanged", "planned"]},
     "generation": {"type": "integer", "minimum": 1},
     "changes": {"type": "array", "items": {"$ref": "#/components/schemas/SettingChange"}},
+    "needs_restart": {"type": "array", "items": {"type": "string"}},
     "errors": {"type": "array", "items": {"$ref": "#/components/schemas/Fault"}},
-    "credentials": {"enum": ["none", "same", "changed"]}
+    "credentials": {"enum": ["none", "same", "changed"]},
+    "reverts_at": {"type": ["string", "null"]}
   }
 },
+"Generation": {
+  "type": "object",
+  "required": ["generation", "time", "who", "hash", "changes_count", "in_force"],
+  "properties": {
+    "generation": {"type": "integer", "minimum": 1}, "time": {"type": "string"}, "who": {"type": "string"},
+    "hash": {"type": "string"}, "changes_count": {"$ref": "#/components/schemas/Count"}, "in_force": {"type": "boolean"}
+  }
+},
+"Generations": {
+  "type": "object",
+  "required": ["generations"],
+  "properties": {"generations": {"type": "array", "items": {"$ref": "#/components/schemas/Generation"}}}
+},
+"Confirmed": {
+  "type": "object",
+  "required": ["confirmed"],
+  "properties": {"confirmed": {"type": "integer", "minimum": 1}}
+},
+"SettingsPatch": {"type": "object"},
 "OpenApi": {"type": "object"}
 })json";
 

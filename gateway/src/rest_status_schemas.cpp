@@ -37,12 +37,18 @@ constexpr std::string_view status_schemas = R"json({
     "changes_count": {"$ref": "#/components/schemas/Count"}, "problem": {"type": ["string", "null"]}
   }
 },
+"PendingRevert": {
+  "type": "object",
+  "required": ["generation", "time"],
+  "properties": {"generation": {"type": "integer", "minimum": 1}, "time": {"type": "string"}}
+},
 "SettingsInForce": {
   "type": "object",
-  "required": ["path", "hash", "generation", "loaded_at", "last_reload"],
+  "required": ["path", "hash", "generation", "loaded_at", "differs_from_file", "reverts", "last_reload"],
   "properties": {
     "path": {"type": "string"}, "hash": {"type": "string"}, "generation": {"type": "integer", "minimum": 1},
-    "loaded_at": {"type": "string"},
+    "loaded_at": {"type": "string"}, "differs_from_file": {"type": ["boolean", "null"]},
+    "reverts": {"oneOf": [{"$ref": "#/components/schemas/PendingRevert"}, {"type": "null"}]},
     "last_reload": {"oneOf": [{"$ref": "#/components/schemas/LastReload"}, {"type": "null"}]}
   }
 },

@@ -15,8 +15,9 @@ struct SettingsAnswer {
 
 /// --check loads and plans the settings as a start would. As JSON it answers
 /// {"valid":false,"problems":[{"source","file","line","key","what"}],"warnings":["..."]}; what a problem has none of is
-/// left out. The source is "file", "environment" with "variable" in place of "file", or "command line" with "option";
-/// the key is written as for --set. Warnings do not make settings invalid.
+/// left out, and with --against "changes" as PUT /config gives them. The source is "file", "environment" with
+/// "variable" in place of "file", or "command line" with "option"; the key is written as for --set. Warnings do not
+/// make settings invalid.
 /// --print-config loads the settings and prints all that hold, as text with their origins, as INI or as JSON.
 [[nodiscard]] SettingsAnswer answer_settings(const CommandLine& command_line);
 

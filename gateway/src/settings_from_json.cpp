@@ -239,12 +239,21 @@ Understood understood(const Json& document) {
     return found;
 }
 
+LoadedSettings settings_from_document(const Json& document) {
+    Understood found = understood(document);
+    return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
+}
+
 }  // namespace
 
 LoadedSettings settings_from_json(std::string_view text) {
-    const Json document = parsed_settings(text);
-    Understood found = understood(document);
-    return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
+    return settings_from_document(parsed_settings(text));
+}
+
+LoadedSettings settings_from_patch(const Settings& base, std::string_view patch) {
+    Json document = Json::parse(settings_json(base));
+    document.merge_patch(parsed_settings(patch));
+    return settings_from_document(document);
 }
 
 }  // namespace telegate

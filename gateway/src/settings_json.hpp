@@ -20,6 +20,10 @@ inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 /// at once, its key a JSON pointer such as "/device/boiler/interval_ms".
 [[nodiscard]] LoadedSettings settings_from_json(std::string_view text);
 
+/// The settings that `base` becomes by a JSON merge patch (RFC 7396) of that form: a member replaces, null removes, so
+/// that the default holds. Throws as settings_from_json().
+[[nodiscard]] LoadedSettings settings_from_patch(const Settings& base, std::string_view patch);
+
 /// The JSON Schema (2020-12) of these documents, from the settings table.
 [[nodiscard]] std::string settings_schema_json();
 

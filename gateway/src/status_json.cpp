@@ -19,7 +19,15 @@ Json config_json(const ConfigStatus& config) {
               {"hash", config.hash},
               {"generation", config.generation},
               {"loaded_at", to_iso8601(config.loaded_at_utc_ns)},
+              {"differs_from_file", nullptr},
+              {"reverts", nullptr},
               {"last_reload", nullptr}};
+    if (config.differs_from_file) {
+        json["differs_from_file"] = *config.differs_from_file;
+    }
+    if (config.revert) {
+        json["reverts"] = {{"generation", config.revert->generation}, {"time", to_iso8601(config.revert->at_utc_ns)}};
+    }
     if (const auto& last = config.last_reload) {
         json["last_reload"] = {{"time", to_iso8601(last->time_utc_ns)},
                                {"who", last->who},

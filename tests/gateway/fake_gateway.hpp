@@ -37,6 +37,9 @@ class FakeGateway {
         handlers.config.from_json = [](std::string_view text) {
             return settings_from_json(text).settings;
         };
+        handlers.config.generations = [] {
+            return std::vector<ConfigGeneration>(1);
+        };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};
         };

@@ -1,8 +1,12 @@
 #include "live_settings.hpp"
 
 #include "support/catch.hpp"
+#include "support/eventually.hpp"
 
+#include <chrono>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 using namespace telegate;
 
@@ -21,6 +25,9 @@ struct LiveHarness {
             return parse_settings(file, "x.ini");
         };
         source.hash = hash_of;
+        source.files_stamp = [this] {
+            return file;
+        };
         return source;
     }
     std::string change(const LiveParts::Wanted& wanted) {
@@ -177,4 +184,115 @@ TEST_CASE("without a source there is nothing to reload", "[gateway][live]") {
     LiveSettings live(
         Settings(), {}, [](const LiveParts::Wanted&) { return std::string(); }, log);
     CHECK(live.reload("SIGHUP").outcome == ReloadOutcome::failed);
+}
+
+TEST_CASE("a dry run of a reload shows what would change and changes nothing", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n";
+    const ReloadReport report = h.live.reload("anna", true);
+    CHECK(report.outcome == ReloadOutcome::planned);
+    CHECK(report.changes.size() == 1);
+    CHECK(report.generation == 1);
+    CHECK(h.changes == 0);
+    CHECK_FALSE(h.live.status().last_reload);
+}
+
+TEST_CASE("a rollback brings back settings as a generation of their own", "[gateway][live]") {
+    LiveHarness h;
+    CHECK_FALSE(h.live.rollback(std::nullopt, false, "anna"));
+    h.replace("queue_size = 20\n");
+    h.replace("queue_size = 30\n");
+    CHECK(h.live.rollback(1, true, "anna").value().outcome == ReloadOutcome::planned);
+    CHECK(h.live.in_force().settings.queue_size == 30);
+    const ReloadReport report = h.live.rollback(std::nullopt, false, "anna").value();
+    CHECK(report.outcome == ReloadOutcome::applied);
+    CHECK(report.generation == 4);
+    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.live.rollback(1, false, "anna").value().outcome == ReloadOutcome::applied);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK_FALSE(h.live.rollback(9, false, "anna"));
+}
+
+TEST_CASE("the last sixteen generations are kept, with who made them", "[gateway][live]") {
+    LiveHarness h;
+    for (int size = 11; size <= 30; ++size) {
+        h.replace("queue_size = " + std::to_string(size) + "\n");
+    }
+    const std::vector<ConfigGeneration> kept = h.live.generations();
+    REQUIRE(kept.size() == config_generations_max);
+    CHECK(kept.front().number == 6);
+    CHECK(kept.back().number == 21);
+    CHECK(kept.back().who == "anna");
+    CHECK(kept.back().hash == "q30");
+    CHECK(kept.back().changes_count == 1);
+    CHECK_FALSE(h.live.rollback(5, false, "anna"));
+}
+
+TEST_CASE("settings that are not confirmed in time are reverted to those before", "[gateway][live]") {
+    LiveHarness h;
+    for (const auto* const size : {"20", "30"}) {  // the second one is only tried either
+        LiveSettings::Replacement tried{parse_settings(std::string("queue_size = ") + size + '\n', "sent")};
+        tried.revert_after = std::chrono::milliseconds(20);
+        CHECK(h.live.replace(tried, "anna").outcome == ReloadOutcome::applied);
+    }
+    CHECK(test::eventually([&] { return h.live.in_force().settings.queue_size == 10; }));
+    CHECK(test::eventually([&] { return !h.live.status().revert; }));
+    CHECK(h.live.status().last_reload.value().who == "revert_after");
+}
+
+TEST_CASE("settings that are confirmed, or replaced for good, stay", "[gateway][live]") {
+    LiveHarness h;
+    LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
+    tried.revert_after = std::chrono::hours(1);
+    CHECK(h.live.replace(tried, "anna").reverts_at_utc_ns);
+    CHECK(h.live.status().revert.value().generation == 1);
+    CHECK(h.live.confirm("anna") == 2);
+    CHECK_FALSE(h.live.confirm("anna"));
+    CHECK_FALSE(h.live.status().revert);
+    tried.settings.queue_size = 30;
+    CHECK(h.live.replace(tried, "anna").reverts_at_utc_ns);
+    CHECK_FALSE(h.replace("queue_size = 40\n").reverts_at_utc_ns);
+    CHECK_FALSE(h.live.status().revert);
+}
+
+TEST_CASE("a dry run neither begins nor ends a time after which settings are reverted", "[gateway][live]") {
+    LiveHarness h;
+    LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
+    tried.revert_after = std::chrono::hours(1);
+    tried.dry_run = true;
+    h.live.replace(tried, "anna");
+    CHECK_FALSE(h.live.status().revert);
+    tried.dry_run = false;
+    h.live.replace(tried, "anna");
+    h.replace("queue_size = 30\n", true);
+    CHECK(h.live.status().revert);
+}
+
+TEST_CASE("settings in force that differ from the file are reported, whichever of them changed", "[gateway][live]") {
+    LiveHarness h;
+    CHECK(h.live.differs_from_file() == false);
+    h.replace("queue_size = 20\n");
+    CHECK(h.live.differs_from_file() == true);
+    h.live.rollback(1, false, "anna");
+    CHECK(h.live.differs_from_file() == false);
+    h.file = "queue_size = 20\n";
+    CHECK(test::eventually([&] { return h.live.differs_from_file() == true; }));
+    h.live.reload("SIGHUP");
+    CHECK(h.live.differs_from_file() == false);
+    h.file = "queue_size = x\n";
+    CHECK(test::eventually([&] { return h.live.differs_from_file() == true; }));
+}
+
+TEST_CASE("a program that the file names may come back over REST, and no other", "[gateway][live]") {
+    LiveHarness h;
+    const std::string with_program = "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n";
+    h.file = with_program;
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    REQUIRE(h.replace("queue_size = 10\n").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/false\n").outcome ==
+          ReloadOutcome::invalid);
+    CHECK(h.live.rollback(2, false, "anna").value().outcome == ReloadOutcome::applied);
+    h.file = "queue_size = 10\n";
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    CHECK(h.live.rollback(2, false, "anna").value().outcome == ReloadOutcome::invalid);
 }

@@ -4,8 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace telegate;
 using nlohmann::json;
@@ -19,8 +23,9 @@ struct ConfigHarness {
         handlers.in_force = [this] {
             return LiveSettings::InForce{settings, hash(), 7};
         };
-        handlers.reload = [this](std::string_view who) {
+        handlers.reload = [this](std::string_view who, bool dry_run) {
             last_who = who;
+            was_dry_run = dry_run;
             return report;
         };
         handlers.replace = [this](const LiveSettings::Replacement& replacement, std::string_view who) {
@@ -37,6 +42,20 @@ struct ConfigHarness {
             sent.queue_size = std::stoll(std::string(text));
             return sent;
         };
+        handlers.from_patch = [](Settings base, std::string_view patch) {
+            base.queue_size += std::stoll(std::string(patch));
+            return base;
+        };
+        handlers.generations = [] {
+            return std::vector<ConfigGeneration>{{6, 0, "start", "a", 0, nullptr}, {7, 0, "anna", "b", 2, nullptr}};
+        };
+        handlers.rollback = [this](std::optional<std::uint64_t> generation, bool dry_run, std::string_view /*who*/) {
+            was_dry_run = dry_run;
+            return generation.value_or(6) == 6 ? std::optional(report) : std::nullopt;
+        };
+        handlers.confirm = [this](std::string_view /*who*/) {
+            return std::exchange(to_confirm, std::nullopt);
+        };
         return handlers;
     }
     HttpResponse answer(const HttpRequest& request) {
@@ -50,15 +69,24 @@ struct ConfigHarness {
         if (replacement.is_based_on && !replacement.is_based_on(hash())) {
             return {ReloadOutcome::conflict, 7, {}, {{"", 0, "", "others are in force"}}};
         }
-        settings = replacement.settings;
+        last_revert_after = replacement.revert_after;
+        try {
+            settings = replacement.make(settings);
+        } catch (const SettingsError& error) {
+            return {ReloadOutcome::invalid, 7, {}, error.problems()};
+        }
         return report;
     }
     std::string hash() const { return "h" + std::to_string(settings.queue_size); }
 
     HttpResponse put(std::string_view body, std::map<std::string_view, std::string_view> fields = {},
                      std::string_view target = "/config") {
-        fields.try_emplace("Content-Type", "application/json");
-        HttpRequest request{"PUT", "/config", target, body};
+        return send("PUT", body, std::move(fields), target);
+    }
+    HttpResponse send(std::string_view method, std::string_view body,
+                      std::map<std::string_view, std::string_view> fields, std::string_view target) {
+        fields.try_emplace("Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json");
+        HttpRequest request{method, target.substr(0, target.find('?')), target, body};
         request.who = "anna";
         request.field = [fields](std::string_view name) {
             const auto found = fields.find(name);
@@ -71,6 +99,8 @@ struct ConfigHarness {
     ReloadReport report{ReloadOutcome::applied, 8, {}, {}};
     std::string last_who;
     bool was_dry_run = false;
+    std::optional<std::chrono::milliseconds> last_revert_after;
+    std::optional<std::uint64_t> to_confirm;
 };
 
 std::string header(const HttpResponse& response, std::string_view name) {
@@ -107,7 +137,7 @@ TEST_CASE("settings that are sent are put in force, and the answer says what cha
     CHECK(h.last_who == "anna");
     CHECK(header(response, "ETag") == "\"h5\"");
     CHECK(json::parse(response.body) == json::parse(R"({"outcome":"applied","generation":8,"errors":[],
-              "credentials":"none","changes":[{"key":"gateway.queue_size","kind":"changed","from":"1024","to":"5","applies":"live"},
+              "credentials":"none","needs_restart":[],"reverts_at":null,"changes":[{"key":"gateway.queue_size","kind":"changed","from":"1024","to":"5","applies":"live"},
               {"key":"device.boiler","kind":"added","applies":"live"}]})"));
 }
 
@@ -189,7 +219,7 @@ TEST_CASE("each outcome has its code", "[gateway][rest][config]") {
 
 TEST_CASE("other methods are refused with those that are possible", "[gateway][rest][config]") {
     ConfigHarness h;
-    CHECK(header(h.answer({"POST", "/config", "/config"}), "Allow") == "GET, HEAD, PUT");
+    CHECK(header(h.answer({"POST", "/config", "/config"}), "Allow") == "GET, HEAD, PUT, PATCH");
     CHECK(header(h.answer({"GET", "/-/reload", "/-/reload"}), "Allow") == "POST");
 }
 
@@ -210,4 +240,79 @@ TEST_CASE("a change of settings is logged with what came of it, a dry run as one
     h.report.outcome = ReloadOutcome::needs_restart;
     HttpRequest request{"POST", "/-/reload", "/-/reload"};
     CHECK(h.answer(request).log_note == " outcome=needs_restart generation=8 changes=0");
+}
+
+TEST_CASE("a reload of which only the plan is requested is a dry run", "[gateway][rest][reload]") {
+    const auto [target, status, dry_run] =
+        GENERATE(table<std::string, int, bool>({{"/-/reload?dry_run=1", 200, true},
+                                                {"/-/reload?dry_run=false", 200, false},
+                                                {"/-/reload", 200, false},
+                                                {"/-/reload?dry_run=2", 422, false},
+                                                {"/-/reload?dry_run=1&dry_run=0", 422, false},
+                                                {"/-/reload?dryrun=1", 422, false}}));
+    CAPTURE(target);
+    ConfigHarness h;
+    const HttpResponse response = h.send("POST", "", {}, target);
+    CHECK(response.status == status);
+    CHECK(h.was_dry_run == dry_run);
+    CHECK((h.last_who == "anna") == (status == 200));
+}
+
+TEST_CASE("the settings that need a restart are listed", "[gateway][rest][config]") {
+    ConfigHarness h;
+    h.report.outcome = ReloadOutcome::needs_restart;
+    h.report.changes = {queue_change(),
+                        {"rest", "", "listen", "a", "b", Applies::restart, SettingChange::Kind::changed}};
+    const HttpResponse response = h.put("5", {}, "/config?dry_run=1");
+    CHECK(response.status == 409);
+    CHECK(json::parse(response.body)["needs_restart"] == json::parse(R"(["rest.listen"])"));
+}
+
+TEST_CASE("a merge patch changes the settings in force, with its own media type", "[gateway][rest][config]") {
+    ConfigHarness h;
+    const HttpResponse response = h.send("PATCH", "5", {{"If-Match", "\"h1024\""}}, "/config");
+    CHECK(response.status == 200);
+    CHECK(h.settings.queue_size == 1'029);
+    CHECK(header(response, "ETag") == "\"h1029\"");
+    CHECK(h.send("PATCH", "5", {{"If-Match", "\"h1024\""}}, "/config").status == 412);
+    const HttpResponse refusal = h.send("PATCH", "5", {{"Content-Type", "application/json"}}, "/config");
+    CHECK(refusal.status == 415);
+    CHECK(header(refusal, "Accept-Patch") == "application/merge-patch+json");
+    CHECK(h.settings.queue_size == 1'029);
+}
+
+TEST_CASE("a change is reverted after a time from a second to a day", "[gateway][rest][config]") {
+    const auto [text, seconds] = GENERATE(table<std::string, int>(
+        {{"90s", 90}, {"10m", 600}, {"24h", 86'400}, {"90", 0}, {"999ms", 0}, {"25h", 0}, {"", 0}, {"soon", 0}}));
+    CAPTURE(text);
+    const auto* const method = GENERATE("PUT", "PATCH");
+    ConfigHarness h;
+    const HttpResponse response = h.send(method, "5", {}, "/config?revert_after=" + text);
+    CHECK(response.status == (seconds > 0 ? 200 : 422));
+    CHECK(h.last_revert_after.value_or(std::chrono::milliseconds(0)) == std::chrono::seconds(seconds));
+}
+
+TEST_CASE("generations that are kept are listed, and one of them comes back", "[gateway][rest][config]") {
+    ConfigHarness h;
+    const json list = json::parse(h.answer({"GET", "/config/generations", "/config/generations"}).body);
+    CHECK(list["generations"].size() == 2);
+    CHECK(list["generations"][1] == json::parse(R"({"generation":7,"time":"1970-01-01T00:00:00.000000000Z","who":"anna",
+                                                    "hash":"b","changes_count":2,"in_force":true})"));
+    CHECK(h.send("POST", "", {}, "/config/rollback").status == 200);
+    CHECK(h.send("POST", "", {}, "/config/rollback?generation=6&dry_run=1").status == 200);
+    CHECK(h.was_dry_run);
+    const HttpResponse refusal = h.send("POST", "", {}, "/config/rollback?generation=3");
+    CHECK(refusal.status == 404);
+    CHECK(json::parse(refusal.body)["detail"] == "there is no generation 3; kept: 6 to 7, see GET /config/generations");
+    CHECK(h.send("POST", "", {}, "/config/rollback?generation=x").status == 422);
+}
+
+TEST_CASE("settings that are to be reverted are confirmed once", "[gateway][rest][config]") {
+    ConfigHarness h;
+    CHECK(h.send("POST", "", {}, "/config/confirm").status == 409);
+    h.to_confirm = 9;
+    const HttpResponse response = h.send("POST", "", {}, "/config/confirm");
+    CHECK(response.status == 200);
+    CHECK(json::parse(response.body) == json::parse(R"({"confirmed":9})"));
+    CHECK(h.send("POST", "", {}, "/config/confirm").status == 409);
 }

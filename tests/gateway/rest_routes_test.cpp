@@ -145,10 +145,11 @@ TEST_CASE("the OpenAPI document has every route, and its references name schemas
         CAPTURE(route->path);
         REQUIRE(document["paths"].contains(std::string(route->path)));
         const json& path = document["paths"][std::string(route->path)];
-        const std::string method = route->method == "GET"    ? "get"
-                                   : route->method == "PUT"  ? "put"
-                                   : route->method == "POST" ? "post"
-                                                             : "delete";
+        const std::string method = route->method == "GET"     ? "get"
+                                   : route->method == "PUT"   ? "put"
+                                   : route->method == "POST"  ? "post"
+                                   : route->method == "PATCH" ? "patch"
+                                                              : "delete";
         REQUIRE(path.contains(method));
         CHECK(path[method]["responses"].contains("200"));
         const auto braces = std::count(route->path.begin(), route->path.end(), '{');

@@ -153,7 +153,7 @@ TEST_CASE("a stream that resumes gets what is kept of a quiet channel, with one 
     std::string out;
     while (stream.pull(out, 1'000'000) == StreamState::more) {
     }
-    const std::vector<Event> events = Streaming::parse(out);
+    const std::vector<StreamEvent> events = Streaming::parse(out);
     REQUIRE(events.size() >= 4);
     CHECK(events[0].data["first_position"] == 0);
     CHECK(events[0].data["last_position"] == 9'999);

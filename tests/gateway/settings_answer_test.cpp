@@ -3,6 +3,7 @@
 #include "config/problems.hpp"
 #include "machine_check.hpp"
 #include "plan.hpp"
+#include "settings_json.hpp"
 #include "support/catch.hpp"
 #include "support/curve_files.hpp"
 #include "support/scratch_dir.hpp"
@@ -204,4 +205,26 @@ TEST_CASE("a folder in which no socket can be made is found", "[gateway][check]"
     CHECK(texts_of(scratch.path("none/a")) ==
           std::vector<std::string>{"t.ini:2: endpoint: no socket can be made in " + scratch.path("none") +
                                    ": No such file or directory"});
+}
+
+TEST_CASE("a check against the settings in force says which changes need a restart", "[gateway][check]") {
+    const AnswerBench bench;
+    std::ofstream(bench.path("running.json")) << settings_json(parse_settings("queue_size = 7\n", "t.ini"));
+    std::ofstream(bench.path("a.ini")) << "queue_size = 8\n[rest]\nlisten = 127.0.0.1:1\n";
+    CommandLine line{.sources = {.file = bench.path("a.ini")}, .purpose = Purpose::check};
+    line.against = bench.path("running.json");
+    const SettingsAnswer answer = answer_settings(line);
+    CHECK(answer.exit_code == exit_code::ok);
+    CHECK(has(answer.output, "change: gateway.queue_size changed from \"7\" to \"8\": a reload applies it\n"));
+    CHECK(has(answer.output,
+              "change: rest.listen changed from \"127.0.0.1:8080\" to \"127.0.0.1:1\": needs a restart\n"));
+    line.format = "json";
+    const auto document = nlohmann::json::parse(answer_settings(line).output);
+    REQUIRE(document["changes"].size() == 2);
+    CHECK(document["changes"][1]["applies"] == "restart");
+    std::ofstream(bench.path("a.ini")) << "queue_size = 7\n";
+    line.format = "text";
+    CHECK(has(answer_settings(line).output, "change: none\n"));
+    line.against = "/nonexistent/x";
+    CHECK(has(answer_settings(line).errors, "--against /nonexistent/x: cannot be read"));
 }

@@ -47,7 +47,8 @@ TEST_CASE("the status shows which settings are in force and what became of the l
     StatusSnapshot snapshot = full_snapshot();
     snapshot.config = {"x.ini", "abc", 3, 1'795'216'294'123'456'789, {}};
     CHECK(shown(snapshot)["config"] == json::parse(R"({"path":"x.ini","hash":"abc","generation":3,
-        "loaded_at":"2026-11-20T23:11:34.123456789Z","last_reload":null})"));
+        "loaded_at":"2026-11-20T23:11:34.123456789Z","differs_from_file":null,"reverts":null,
+        "last_reload":null})"));
     snapshot.config.last_reload =
         ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2, "x.ini:1: a: is bad", 1};
     CHECK(shown(snapshot)["config"]["last_reload"] == json::parse(R"({"time":"2026-11-20T23:11:34.123456789Z",

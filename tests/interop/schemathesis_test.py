@@ -25,12 +25,19 @@ driver = simulated
 RULES = """[checks]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 [[operations]]
-include-operation-id = "PUT_config"
+include-operation-id = ["PUT_config", "PATCH_config"]
 parameters = { dry_run = "1" }
 checks.positive_data_acceptance.expected-statuses = [200, 409, 412, 422, 503]
 [[operations]]
 include-operation-id = "GET_events"
 checks.positive_data_acceptance.expected-statuses = [200, 422]
+[[operations]]
+include-operation-id = "POST_config_rollback"
+parameters = { dry_run = "1" }
+checks.positive_data_acceptance.expected-statuses = [200, 404, 503]
+[[operations]]
+include-operation-id = "POST_config_confirm"
+checks.positive_data_acceptance.expected-statuses = [200, 409]
 """
 
 

@@ -28,6 +28,7 @@ constexpr std::string_view introduction = R"(# Settings
 | get the same as JSON | `gateway_app --config FILE --print-config=json`; [settings.schema.json](settings.schema.json) is the schema |
 | see whether the settings are right | `gateway_app --config FILE --check`, or `--check --output json` |
 | see what a device says with them | `gateway_app --config FILE --read DEVICE` ([devices.md](devices.md#trying-a-device)) |
+| see which changes need a restart | `curl -s http://127.0.0.1:8080/config \| gateway_app --config FILE --check --against -`, see [reload.md](reload.md#before-a-change) |
 
 ## Files
 

@@ -20,11 +20,11 @@ struct ShownBatch {
     explicit ShownBatch(const ChannelProcessing& how) {
         ProcessingPlan plan;
         plan.channels["temp"] = how;
-        batch.process_with(plan, [this](const FilteredSamples& told) {
+        batch.process_with(plan, {[this](const FilteredSamples& told) {
             for (const FilteredCount& each : told.channels) {
                 filtered += each.count;
             }
-        });
+        }});
         channel = batch.add_channel("temp", "Cel");
     }
 
