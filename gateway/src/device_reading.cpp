@@ -26,7 +26,8 @@ DeviceReader::DeviceReader(PlannedDevice device)
     : device_(std::move(device)),
       batch_(clock_, channels_, static_cast<DeviceId>(0), device_.options.name,
              [this](std::span<const TelemetrySample> samples) { take(samples); }) {
-    batch_.process_with(without_holding_back(std::move(device_.processing)), {[](const FilteredSamples& /*none*/) {}});
+    batch_.process_with(without_holding_back(std::move(device_.processing)), {[](const FilteredSamples& /*none*/) {
+                        }});
     device_.driver->cancel_with(cancel_);
     device_.driver->open(batch_);
     batch_.go_on_from({});

@@ -16,13 +16,13 @@ using namespace telegate;
 
 namespace {
 
-constexpr std::size_t bytes = 65'536;  // 768 of all channels together, 227 of quiet ones
-constexpr std::size_t kept_max = bytes / 4 / KeptSamples::bytes_per_sample;
+constexpr std::size_t history_bytes = 65'536;  // 768 of all channels together, 227 of quiet ones
+constexpr std::size_t kept_max = history_bytes / 4 / KeptSamples::bytes_per_sample;
 
 /// A history, and all that was ever written to it.
 struct Written {
     explicit Written(std::size_t per_channel = 16, Duration age_max = Duration(0))
-        : history(bytes, age_max, &clock, per_channel) {}
+        : history(history_bytes, age_max, &clock, per_channel) {}
 
     void write(std::uint32_t channel, std::size_t samples = 1) {
         for (std::size_t i = 0; i < samples; ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("without a number per channel nothing is kept for it, and all memory i
     h.write(0, 20);
     h.write(1, 100'000);
     CHECK(h.history.kept() == nullptr);
-    CHECK(h.history.capacity() == bytes / sizeof(TelemetrySample));
+    CHECK(h.history.capacity() == history_bytes / sizeof(TelemetrySample));
     CHECK(h.held().size() == 1);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("all that is held fits the memory of the history", "[gateway][history]
     Written h(per_channel);
     CHECK(h.history.capacity() * sizeof(TelemetrySample) +
               h.history.kept()->capacity() * KeptSamples::bytes_per_sample <=
-          bytes);
+          history_bytes);
     CHECK(h.history.kept()->capacity() == kept_max);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("samples of quiet channels are found by time, and hidden when they are
 
 TEST_CASE("readers see whole samples of quiet channels while others are written fast", "[gateway][history][threads]") {
     constexpr std::uint64_t samples = 200'000;
-    History history(bytes, Duration(0), nullptr, 16);
+    History history(history_bytes, Duration(0), nullptr, 16);
     std::atomic<std::uint64_t> wrong{0};
     std::vector<std::thread> readers;
     for (const std::size_t room : {1U, 7U, 256U}) {

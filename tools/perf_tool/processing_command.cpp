@@ -59,10 +59,10 @@ class ProcessingEngine {
             plan.channels["channel" + std::to_string(index)] = how;
         }
         batch_.process_with(how.has_stages() ? plan : ProcessingPlan{}, {[this](const FilteredSamples& told) {
-            for (const std::uint64_t count : told.by_reason) {
-                filtered_ += count;
-            }
-        }});
+                                for (const std::uint64_t count : told.by_reason) {
+                                    filtered_ += count;
+                                }
+                            }});
         for (std::size_t index = 0; index < channel_count; ++index) {
             ids_.push_back(batch_.add_channel("channel" + std::to_string(index), "Cel"));
         }

@@ -64,8 +64,8 @@ struct Settings {
     std::int64_t history_bytes = 1'048'576;
     std::int64_t history_age_ms = 0;  // 0: no limit
     std::int64_t history_per_channel = 16;
-    std::string state_file;           // "": none
-    std::int64_t heartbeat_ms = 0;    // 0: none
+    std::string state_file;         // "": none
+    std::int64_t heartbeat_ms = 0;  // 0: none
     RecordSettings record;
     std::string log_format = "text";
     std::string log_file = "stderr";      // or a path

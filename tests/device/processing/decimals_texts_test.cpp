@@ -21,10 +21,10 @@ struct ShownBatch {
         ProcessingPlan plan;
         plan.channels["temp"] = how;
         batch.process_with(plan, {[this](const FilteredSamples& told) {
-            for (const FilteredCount& each : told.channels) {
-                filtered += each.count;
-            }
-        }});
+                               for (const FilteredCount& each : told.channels) {
+                                   filtered += each.count;
+                               }
+                           }});
         channel = batch.add_channel("temp", "Cel");
     }
 
