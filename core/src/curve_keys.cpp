@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <mutex>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -184,7 +185,7 @@ struct NamedKey {
     CurveKey key;
     std::string name;
 
-    auto operator<=>(const NamedKey&) const = default;
+    bool operator==(const NamedKey&) const = default;
 };
 
 using KeyList = std::vector<NamedKey>;  // in order, each key once
@@ -205,7 +206,8 @@ using KeyList = std::vector<NamedKey>;  // in order, each key once
     if (error) {
         fail(directory, error.message());
     }
-    std::sort(keys->begin(), keys->end());
+    std::sort(keys->begin(), keys->end(),
+              [](const NamedKey& a, const NamedKey& b) { return std::tie(a.key, a.name) < std::tie(b.key, b.name); });
     const auto has_same_key = [](const NamedKey& a, const NamedKey& b) {
         return a.key == b.key;
     };

@@ -20,7 +20,7 @@ constexpr std::size_t seq_word = word_of(offsetof(TelemetrySample, seq));
 /// What a sample's word `channel_word` says.
 std::size_t channel_index(std::uint64_t word) noexcept {
     static_assert(offsetof(TelemetrySample, channel) % sizeof word == 0);
-    ChannelId channel;
+    ChannelId channel{};
     std::memcpy(&channel, &word, sizeof channel);
     return to_index(channel);
 }

@@ -27,8 +27,7 @@ void add_known(Source source, Text text) {
 
 void add_acknowledged(Source source, Text text) {
     for (const ChannelAlarm& alarm : source.handlers.alarms->all()) {
-        text.add({{"device", alarm.device}, {"channel", alarm.channel}},
-                 std::uint64_t{alarm.acknowledged.has_value()});
+        text.add({{"device", alarm.device}, {"channel", alarm.channel}}, std::uint64_t{alarm.acknowledged.has_value()});
     }
 }
 

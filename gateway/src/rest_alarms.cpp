@@ -101,13 +101,14 @@ HttpResponse post_acknowledge(const RestCall& call) {
     const std::string_view channel = call.arguments[1];
     const std::string name = quoted_text(std::string(device) + '/' + std::string(channel));
     const std::string by(call.request.who.empty() ? "rest" : call.request.who);
-    switch (call.handlers.alarms->acknowledge(device, channel,
-                                              {SystemClock().utc_now_ns(), by, std::string(comment)})) {
+    switch (
+        call.handlers.alarms->acknowledge(device, channel, {SystemClock().utc_now_ns(), by, std::string(comment)})) {
         case Acknowledging::no_alarm:
-            return refused(call.request, 404, "no channel with an alarm has this name: " + name +
-                                                  "; GET /alarms lists them");
+            return refused(call.request, 404,
+                           "no channel with an alarm has this name: " + name + "; GET /alarms lists them");
         case Acknowledging::not_active:
-            return refused(call.request, 409, "the alarm of " + name + " is not active, so there is nothing to acknowledge");
+            return refused(call.request, 409,
+                           "the alarm of " + name + " is not active, so there is nothing to acknowledge");
         case Acknowledging::already:
         case Acknowledging::done: break;
     }

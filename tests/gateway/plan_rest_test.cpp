@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <string>
 
 using namespace telegate;
@@ -47,6 +48,22 @@ TEST_CASE("files of [rest] that cannot be used are named before the start", "[ga
                Catch::StartsWith("test.ini:3: tls_certificate: /nowhere: "));
     CHECK_THAT(plan_fault("[rest]\ntls_certificate = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
     CHECK_THAT(plan_fault("[rest]\ntls_client_ca = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
+}
+
+TEST_CASE("certificate and key of TLS may be credentials", "[gateway][plan][access]") {
+    ScratchDir folder;
+    const Certificate own(folder, "gateway");
+    const auto name_of = [](const std::string& path) {
+        return path.substr(path.rfind('/') + 1);
+    };
+    const std::string tls = "[rest]\ntls_certificate = credential:" + name_of(own.certificate_path) +
+                            "\ntls_key = credential:" + name_of(own.key_path) + "\n";
+    ::unsetenv("CREDENTIALS_DIRECTORY");
+    CHECK_THAT(plan_fault(tls), Catch::StartsWith("test.ini:2: tls_certificate: credential:") &&
+                                    Catch::Contains("\ntest.ini:3: tls_key: credential:"));
+    ::setenv("CREDENTIALS_DIRECTORY", folder.path().c_str(), 1);
+    CHECK(plan_fault(tls).empty());
+    ::unsetenv("CREDENTIALS_DIRECTORY");
 }
 
 TEST_CASE("what is missing for TLS is named, and hides no other problem", "[gateway][plan][access]") {
