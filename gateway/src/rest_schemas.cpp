@@ -157,12 +157,13 @@ constexpr std::string_view schemas = R"json({
     "value": {"type": "number"},
     "limit": {"type": ["number", "null"]},
     "since": {"type": ["string", "null"]},
-    "acknowledged": {
-      "type": ["object", "null"],
-      "required": ["time", "by", "comment"],
-      "properties": {"time": {"type": "string"}, "by": {"type": "string"}, "comment": {"type": "string"}}
-    }
+    "acknowledged": {"oneOf": [{"$ref": "#/components/schemas/Acknowledgement"}, {"type": "null"}]}
   }
+},
+"Acknowledgement": {
+  "type": "object",
+  "required": ["time", "by", "comment"],
+  "properties": {"time": {"type": "string"}, "by": {"type": "string"}, "comment": {"type": "string"}}
 },
 "Alarms": {
   "type": "object",

@@ -16,11 +16,11 @@ constexpr auto alarmed_device =
     "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\n";
 
 std::string alarm_section(const std::string& more) {
-    return "[channel \"made/temperature\"]\n" + more;
+    return "[channel \"made/sine\"]\n" + more;
 }
 
 AlarmState alarm_state(Gateway& gateway) {
-    return gateway.alarms().state_of("made", "temperature");
+    return gateway.alarms().state_of("made", "sine");
 }
 
 std::size_t alarm_events(Gateway& gateway, EventKind kind) {
@@ -39,7 +39,7 @@ std::uint64_t seq_of(const StatusSnapshot& status, const std::string& topic) {
 bool samples_pass(GatewayFixture& fixture, std::uint64_t count) {
     std::uint64_t first = 0;
     return fixture.wait_for([&](const StatusSnapshot& status) {
-        const std::uint64_t seq = seq_of(status, "made/temperature");
+        const std::uint64_t seq = seq_of(status, "made/sine");
         first = first == 0 ? seq : first;
         return seq >= first + count && first != 0;
     });
@@ -51,7 +51,7 @@ TEST_CASE("a reload that changes another channel does not clear an alarm", "[gat
     const std::string ini = alarmed_device + alarm_section("alarm_high = -1000\nalarm_delay_ms = 100\n");
     GatewayFixture fixture(ini);
     REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
-    const std::string changed = ini + "[channel \"made/pressure\"]\ndeadband = 0.5\n";
+    const std::string changed = ini + "[channel \"made/ramp\"]\ndeadband = 0.5\n";
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(changed, "test.ini")).outcome));
     REQUIRE(samples_pass(fixture, 20));
     CHECK(alarm_state(*fixture.gateway) == AlarmState::high);
@@ -65,7 +65,7 @@ TEST_CASE("an active alarm continues after a restart, with its acknowledgement",
     {
         GatewayFixture fixture(head + alarm_section("alarm_high = -1000\n"));
         REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
-        REQUIRE(fixture.gateway->alarms().acknowledge("made", "temperature", {.time_utc_ns = 1, .by = "ann"}) ==
+        REQUIRE(fixture.gateway->alarms().acknowledge("made", "sine", {.time_utc_ns = 1, .by = "ann"}) ==
                 Alarms::Acknowledging::done);
         fixture.gateway->finish();
     }

@@ -1,5 +1,8 @@
+#include "core/channel_table.hpp"
+#include "device/sample_batch.hpp"
 #include "processing/channel_pipeline.hpp"
 #include "support/catch.hpp"
+#include "support/manual_clock.hpp"
 #include "support/rounds.hpp"
 
 #include <chrono>
@@ -7,7 +10,11 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace telegate;
 using namespace std::chrono_literals;
@@ -106,4 +113,50 @@ TEST_CASE("random reloads and restarts give no false normal and miss no high", "
             bench.step();
         }
     }
+}
+
+TEST_CASE("a batch continues the alarms of the one before it, also of channels that are declared later",
+          "[processing]") {
+    ChannelProcessing how;
+    how.alarm_high = 80.0;
+    how.alarm_delay = 100ms;
+    how.alarm_clear_delay = 100ms;
+    const test::ManualClock clock;
+    ChannelTable table;
+    ProcessingPlan plan;
+    plan.channels["early"] = how;
+    plan.channels["late"] = how;
+    std::vector<std::string> states;
+    const AlarmObserver observer = [&](const AlarmNews& news) {
+        CHECK(news.device == "boiler");
+        states.push_back(std::string(news.channel) + ' ' + std::string(to_string(news.state)));
+    };
+    const auto make = [&] {
+        auto batch =
+            std::make_unique<SampleBatch>(clock, table, DeviceId{0}, "boiler", [](std::span<const TelemetrySample>) {});
+        batch->process_with(plan, {[](const FilteredSamples&) {}, observer});
+        return batch;
+    };
+    const auto add = [](SampleBatch& batch, std::int64_t ms, std::string_view name) {
+        batch.begin(ms * 1'000'000, ms * 1'000'000);
+        batch.add(batch.add_channel(name, ""), 95.0);
+        batch.flush();
+    };
+    auto batch = make();
+    batch->go_on_from({});
+    for (const std::int64_t ms : {0, 100}) {
+        add(*batch, ms, "early");
+        add(*batch, ms, "late");
+    }
+    CHECK(states == std::vector<std::string>{"early unknown", "late unknown", "early high", "late high"});
+    states.clear();
+    for (int round = 0; round < 2; ++round) {  // in the first one "late" is not declared
+        auto next = make();
+        (void)next->add_channel("early", "");
+        next->go_on_from(batch->retire(), batch.get());
+        batch = std::move(next);
+        add(*batch, 110 + round * 10, "early");
+    }
+    add(*batch, 140, "late");
+    CHECK(states.empty());
 }
