@@ -17,15 +17,15 @@ const SectionRow* short_row(const GivenSection& section) {
 }  // namespace
 
 void expand_short_sections(SettingsSource& source) {
-    std::vector<GivenSection> sections;
+    std::vector<GivenSection> expanded;
     for (GivenSection& section : source.sections) {
         const SectionRow* const row = short_row(section);
         if (row == nullptr) {
-            sections.push_back(std::move(section));
+            expanded.push_back(std::move(section));
             continue;
         }
         for (GivenEntry& entry : section.entries) {
-            GivenSection& whole = sections.emplace_back();
+            GivenSection& whole = expanded.emplace_back();
             whole.place = entry.place;
             whole.shown = entry.shown;
             whole.kind = section.kind;
@@ -33,7 +33,7 @@ void expand_short_sections(SettingsSource& source) {
             whole.entries.push_back(std::move(entry));
         }
     }
-    source.sections = std::move(sections);
+    source.sections = std::move(expanded);
 }
 
 }  // namespace telegate

@@ -61,10 +61,10 @@ bool is_template(const GivenSection& section) {
     return device_name(section).find(placeholder) != std::string_view::npos;
 }
 
-std::string_view without_blanks(std::string_view text) {
-    constexpr std::string_view blanks = " \t";
-    const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
-    return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+std::string_view range_bound(std::string_view text) {
+    constexpr std::string_view spaces = " \t";
+    const std::size_t first = std::min(text.find_first_not_of(spaces), text.size());
+    return text.substr(first, text.find_last_not_of(spaces) + 1 - first);
 }
 
 std::optional<unsigned> to_number(std::string_view text) {
@@ -77,8 +77,8 @@ std::optional<unsigned> to_number(std::string_view text) {
 /// Adds "7" or "1..20". Returns false when it is neither, or gives a number again.
 bool add_range(std::string_view text, Numbers& numbers) {
     const std::size_t sign = text.find(range_sign);
-    const auto first = to_number(without_blanks(text.substr(0, sign)));
-    const auto last = sign == std::string_view::npos ? first : to_number(without_blanks(text.substr(sign + 2)));
+    const auto first = to_number(range_bound(text.substr(0, sign)));
+    const auto last = sign == std::string_view::npos ? first : to_number(range_bound(text.substr(sign + 2)));
     if (!first || !last || *last < *first || *last - *first >= devices_max()) {
         return false;
     }
