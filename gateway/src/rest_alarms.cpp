@@ -57,7 +57,7 @@ AlarmJson alarm_json(const ChannelAlarm& alarm) {
             {"acknowledged", acknowledgement_json(alarm)}};
 }
 
-std::string text_of(const AlarmJson& json) {
+std::string alarm_text(const AlarmJson& json) {
     return json.dump(-1, ' ', false, AlarmJson::error_handler_t::replace);  // a comment may have any bytes
 }
 
@@ -75,7 +75,7 @@ HttpResponse get_alarms(const RestCall& call) {
     std::string others;
     for (const ChannelAlarm& alarm : call.handlers.alarms->all()) {
         std::string& list = alarm.is_active() ? active : others;
-        list += (list.empty() ? "" : ",") + text_of(alarm_json(alarm));
+        list += (list.empty() ? "" : ",") + alarm_text(alarm_json(alarm));
     }
     std::vector<EventEntry> entries = call.handlers.events->after(0);
     std::erase_if(entries, [](const EventEntry& each) { return !is_about_alarm(each); });
@@ -114,7 +114,7 @@ HttpResponse post_acknowledge(const RestCall& call) {
     }
     for (const ChannelAlarm& alarm : call.handlers.alarms->all()) {
         if (alarm.device == device && alarm.channel == channel) {
-            return {200, "application/json", text_of(alarm_json(alarm)) + '\n', {}};
+            return {200, "application/json", alarm_text(alarm_json(alarm)) + '\n', {}};
         }
     }
     return refused(call.request, 404, "the alarm of " + name + " was removed by a change of the settings");
