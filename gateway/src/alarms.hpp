@@ -29,7 +29,7 @@ struct ChannelAlarm {
     std::string channel = {};  // whose values are watched
     AlarmState state = AlarmState::unknown;
     Quality quality = Quality::bad;                    // bad: at present the channel has no value
-    double value = 0.0;                                // the last one
+    double value = 0.0;                                // when it was last reported
     std::optional<double> limit = {};                  // that is crossed, while the alarm is active
     std::int64_t since_utc_ns = 0;                     // when it entered `state`
     std::optional<Acknowledgement> acknowledged = {};  // of the active alarm
