@@ -23,7 +23,7 @@ struct ReadRequest {
 struct CommandLine {
     SettingsSources sources;
     Purpose purpose = Purpose::run;
-    ReadRequest read;             // meaningful for Purpose::read
+    ReadRequest read = {};        // meaningful for Purpose::read
     std::string against = {};     // a file of settings in force for --check, "-" for stdin; "": none
     std::string format = "text";  // of what is printed: "text", "ini" or "json"
 };

@@ -19,7 +19,7 @@ struct TableFiles : test::ScratchFiles {
         write("plc.csv", table);
         file = write("a.ini", settings);
     }
-    [[nodiscard]] Settings load() const { return load_settings({.file = file}).settings; }
+    [[nodiscard]] Settings load() const { return load_settings(SettingsSources{.file = file}).settings; }
     /// The problems, without what is allowed.
     [[nodiscard]] std::string short_problems() const {
         const std::string all = problems({.file = file});
@@ -66,7 +66,7 @@ TEST_CASE("a column may be any key of a channel, and columns may be divided as s
 
 TEST_CASE("a section of a channel overrides its row of the table", "[config][channel_tables]") {
     const TableFiles files("name,address,unit\nx,1,V\ny,2,V\n", plc + "[channel \"plc/y\"]\nunit = kV\n");
-    const LoadedSettings loaded = load_settings({.file = files.file});
+    const LoadedSettings loaded = load_settings(SettingsSources{.file = files.file});
     REQUIRE(loaded.settings.channels.size() == 2);
     CHECK(loaded.settings.channels[1].unit == "kV");
     CHECK(loaded.settings.channels[1].modbus.address == 2);

@@ -111,7 +111,7 @@ TEST_CASE("heartbeats and a closing grace work under CURVE too", "[conformance][
 TEST_CASE("a client with a wrong server key is refused while another is served", "[conformance][curve]") {
     const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
-    EventLog events;
+    MonitorLog events;
     Pair<Publisher, Subscriber> pair(over, Binder::first, as_server<Publisher>(), as_client<Subscriber>());
     pair.first.set_monitor(events.handler());
     REQUIRE(subscribe_to(pair, {""}));
@@ -160,7 +160,7 @@ TEST_CASE("only clients on the list are let in, and the list can be read again",
     const auto clients = std::make_shared<CurveClients>(directory);
     CHECK(clients->size() == 1);
 
-    EventLog events;
+    MonitorLog events;
     Publisher publisher(bench.reactor, on_threads(over, as_server<Publisher>(clients)));
     publisher.set_monitor(events.handler());
     const Endpoint endpoint = publisher.bind(over.to_bind(bench.scratch));
@@ -221,7 +221,7 @@ TEST_CASE("over inproc CURVE guards nothing and is left out", "[conformance][cur
 TEST_CASE("an identity is taken over by its own key only", "[conformance][curve]") {
     const TransportTraits& over = each_outer_transport();
     CAPTURE(over.name);
-    EventLog events;
+    MonitorLog events;
     Pair<Router, Dealer> pair(over, Binder::first, as_server<Router>(), as_client<Dealer>());
     pair.first.set_monitor(events.handler());
     REQUIRE(pair.is_open());

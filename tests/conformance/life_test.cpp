@@ -10,7 +10,7 @@ using Kind = MonitorEventKind;
 namespace {
 
 /// The events of `events` that are in `wanted`, in their order.
-std::vector<Kind> only(const EventLog& events, const std::vector<Kind>& wanted) {
+std::vector<Kind> only(const MonitorLog& events, const std::vector<Kind>& wanted) {
     std::vector<Kind> out;
     for (const Kind kind : events.kinds()) {
         if (std::find(wanted.begin(), wanted.end(), kind) != wanted.end()) {
@@ -144,7 +144,7 @@ TEST_CASE("an endpoint can be bound by one socket at a time", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Bench bench;
-    EventLog events;
+    MonitorLog events;
     auto first = std::make_unique<Router>(bench.reactor, SocketOptions{});
     const Endpoint endpoint = first->bind(over.to_bind(bench.scratch));
     Publisher second(bench.reactor, {});
@@ -166,8 +166,8 @@ TEST_CASE("an endpoint can be bound by one socket at a time", "[conformance]") {
 TEST_CASE("the monitor tells a connection's life in order, on both sides", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
-    EventLog at_binder;
-    EventLog at_connector;
+    MonitorLog at_binder;
+    MonitorLog at_connector;
     Bench bench;
     Publisher publisher(bench.reactor, on_threads(over));
     publisher.set_monitor(at_binder.handler());
@@ -187,7 +187,7 @@ TEST_CASE("the monitor tells a connection's life in order, on both sides", "[con
                                                                Kind::subscribed, Kind::disconnected, Kind::closed});
     CHECK(only(at_connector, {Kind::connected, Kind::handshake_done, Kind::disconnected}) ==
           std::vector<Kind>{Kind::connected, Kind::handshake_done, Kind::disconnected});
-    for (const EventLog::Entry& entry : at_binder.entries) {
+    for (const MonitorLog::Entry& entry : at_binder.entries) {
         CHECK(entry.endpoint == to_string(endpoint));
     }
     CHECK_FALSE(at_binder.detail(Kind::disconnected).empty());
@@ -202,7 +202,7 @@ TEST_CASE("a reader that is too slow is told of and its losses are counted", "[c
     PublisherOptions options;
     options.backlog_bytes_max = 512 * 1024;
     options.handshake_time_max = 40ms;  // short deadlines make the socket look often
-    EventLog events;
+    MonitorLog events;
     Pair<Publisher, Subscriber> pair(over, Binder::first, options, {});
     pair.first.set_monitor(events.handler());
     REQUIRE(subscribe_to(pair, {""}));

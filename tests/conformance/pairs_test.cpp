@@ -83,7 +83,7 @@ TEST_CASE("sockets that do not go together refuse each other", "[conformance]") 
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
-    EventLog events;
+    MonitorLog events;
     Publisher publisher(bench.reactor, on_threads(over));
     Dealer dealer(bench.reactor, {});
     publisher.set_monitor(events.handler());

@@ -23,7 +23,7 @@ class RouterBench : public Bench {
         return out;
     }
 
-    EventLog events;
+    MonitorLog events;
     Router router;
     Inbox<Router> inbox;
     Endpoint endpoint;

@@ -163,7 +163,7 @@ TEST_CASE("the monitor tells what a subscriber asks for and gives up", "[conform
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
-    EventLog events;
+    MonitorLog events;
     pair.first.set_monitor(events.handler());
     REQUIRE(subscribe_to(pair, {"prefix"}));
     CHECK(events.detail(MonitorEventKind::subscribed) == "prefix");

@@ -78,7 +78,7 @@ class Arena : public Bench {
     [[nodiscard]] std::size_t numbers() const noexcept { return next_number_; }
     [[nodiscard]] std::size_t numbers_arrived() const noexcept;
 
-    EventLog events;
+    MonitorLog events;
 
   private:
     using Socket = std::variant<std::unique_ptr<Publisher>, std::unique_ptr<Router>, std::unique_ptr<Dealer>,

@@ -45,7 +45,7 @@ class CurveBench : public Bench {
 
     [[nodiscard]] CurveClient client() const { return {make_curve_key_pair(), server_keys.public_key}; }
 
-    EventLog events;
+    MonitorLog events;
     CurveKeyPair server_keys = make_curve_key_pair();
     Publisher publisher;
     Subscriber good;

@@ -42,7 +42,7 @@ class DealerBench : public Bench {
     static std::string hello() { return greeting() + ready("DEALER", "dealer"); }
     static std::string welcome() { return greeting() + ready("ROUTER", ""); }
 
-    EventLog events;
+    MonitorLog events;
     RawListener listener;
     Dealer dealer;
 

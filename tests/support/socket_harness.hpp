@@ -78,7 +78,7 @@ class Inbox {
 /// The monitor's events, kept. Must outlive the socket.
 ///
 /// Threads: the reactor's. Limits: none. Failure: none.
-class EventLog {
+class MonitorLog {
   public:
     struct Entry {
         MonitorEventKind kind;

@@ -57,11 +57,11 @@ struct DeviceStatus {
     std::uint64_t failures_in_row = 0;
     std::uint64_t lost_at_source = 0;  // readings that the device, or the kernel for it, lost before they were taken
     FilterCounts filtered_by{};        // by FilterReason
-    std::string thread;                // that reads it
+    std::string thread = {};           // that reads it
     std::optional<BreakerState> breaker{};  // of a device with a thread of its own
-    std::string last_error;                 // of the last failed read; "" when there was none since start or reset
+    std::string last_error = {};            // of the last failed read; "" when there was none since start or reset
     std::uint64_t refused = 0;              // lines, frames and datagrams of the device that were not taken
-    std::string last_refused;               // why the last one was not; "" when there was none since start or reset
+    std::string last_refused = {};          // why the last one was not; "" when there was none since start or reset
     std::int64_t last_refused_utc_ns = 0;   // when that was
     bool is_error_current = false;          // false: the device has recovered from last_error
     std::int64_t last_error_utc_ns = 0;     // 0: as with last_error

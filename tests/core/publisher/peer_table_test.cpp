@@ -55,7 +55,7 @@ class TableBench : public Bench {
     Session& last_opened() { return *table.find(opened.back()); }
 
     MessageBatch batch;
-    EventLog log;
+    MonitorLog log;
     std::vector<std::uint64_t> opened;
     std::vector<std::string> ended;
     std::function<void(Session&)> on_ended;

@@ -53,7 +53,7 @@ struct TwoMechanisms : Bench {
 
     const CurveKeyPair server = make_curve_key_pair();
     const CurveKeyPair client = make_curve_key_pair();
-    EventLog events;
+    MonitorLog events;
     Publisher publisher;
     std::vector<std::unique_ptr<Subscriber>> subscribers;
     const Endpoint plain = publisher.bind(any_port);

@@ -33,7 +33,7 @@ class QueueBench : public Bench {
         return result;
     }
 
-    EventLog events;
+    MonitorLog events;
     Router router;
     MessageBatch batch;
     Endpoint endpoint;

@@ -39,7 +39,7 @@ class RouterBench : public Bench {
         });
     }
 
-    EventLog events;
+    MonitorLog events;
     Router router;
     Inbox<Router> inbox;
     Endpoint endpoint;

@@ -37,7 +37,7 @@ class HandoverBench : public Bench {
         return events.count(MonitorEventKind::disconnected) == times;
     }
 
-    EventLog events;
+    MonitorLog events;
     Router router;
     Inbox<Router> inbox;
     Endpoint endpoint;

@@ -23,7 +23,7 @@ class SubscriberBench : public Bench {
         return turn_until([&] { return peer.read() == expected; });
     }
 
-    EventLog events;
+    MonitorLog events;
     Subscriber subscriber;
     Inbox<Subscriber> inbox;
     Endpoint endpoint;
@@ -292,7 +292,7 @@ TEST_CASE("a publisher that takes no changes is closed, and told what is wanted 
     Bench far;
     Publisher publisher(far.reactor, {});
     Bench bench;
-    EventLog events;
+    MonitorLog events;
     SocketOptions options = impatient();
     options.segment_bytes = 256;
     options.backlog_bytes_max = 64 * 1024;

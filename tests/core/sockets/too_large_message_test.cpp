@@ -29,9 +29,9 @@ struct Ends {
     SocketOptions binding;
 };
 
-std::uint64_t told_dropped(const EventLog& events) {
+std::uint64_t told_dropped(const MonitorLog& events) {
     return std::accumulate(events.entries.begin(), events.entries.end(), std::uint64_t{0},
-                           [](std::uint64_t sum, const EventLog::Entry& entry) {
+                           [](std::uint64_t sum, const MonitorLog::Entry& entry) {
                                return sum + (entry.kind == MonitorEventKind::dropped ? entry.count : 0);
                            });
 }
@@ -39,7 +39,7 @@ std::uint64_t told_dropped(const EventLog& events) {
 /// Sends one message over the peer's limit and small ones behind it; all small ones and nothing else arrive.
 template <class Socket, class... Peer>
 void check_small_ones_arrive(Bench& bench, Socket& sender, Router& receiver, const Peer&... peer) {
-    EventLog events;
+    MonitorLog events;
     sender.set_monitor(events.handler());
     Inbox inbox(receiver);
     Inbox at_sender(sender);  // whoever receives hears of the end at once
