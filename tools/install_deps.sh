@@ -22,8 +22,8 @@ packages=(
   libconcurrentqueue-dev libreaderwriterqueue-dev
   # what perf_tool asks the REST server with
   wrk
-  # a first look at GET /status
-  curl
+  # a first look at GET /status, and what docs/how-to-plc.md shows of JSON
+  curl jq
 )
 case "${1-}" in
   "") ;;
