@@ -12,7 +12,7 @@ using namespace telegate;
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t alarm_second_ns = 1'000'000'000;
 
 struct AlarmBench {
     test::ManualClock clock;
@@ -27,7 +27,7 @@ struct AlarmBench {
                      .quality = quality,
                      .value = value,
                      .limit = is_active ? std::optional(90.0) : std::nullopt,
-                     .time_utc_ns = second * second_ns});
+                     .time_utc_ns = second * alarm_second_ns});
     }
     std::vector<std::string> lines() const {
         std::vector<std::string> lines;
@@ -50,7 +50,7 @@ TEST_CASE("an alarm that is raised and cleared leaves two events", "[alarms]") {
     bench.note(AlarmState::normal, 20.0, 2);
     bench.note(AlarmState::high, 95.5, 10);
     bench.note(AlarmState::high, 96.0, 11);
-    CHECK(bench.alarms.all().front().since_utc_ns == 10 * second_ns);
+    CHECK(bench.alarms.all().front().since_utc_ns == 10 * alarm_second_ns);
     CHECK(bench.alarms.all().front().value == 96.0);
     CHECK(bench.alarms.all().front().limit == 90.0);
     bench.note(AlarmState::normal, 70.0, 72);
@@ -75,8 +75,8 @@ TEST_CASE("an acknowledgement is part of the record and holds until the alarm ch
     bench.note(AlarmState::normal, 20.0, 1);
     CHECK(bench.alarms.acknowledge("boiler", "temp", {}) == Acknowledging::not_active);
     bench.note(AlarmState::high, 95.0, 2);
-    CHECK(bench.alarms.acknowledge("boiler", "temp", {3 * second_ns, "ann", "pump off"}) == Acknowledging::done);
-    CHECK(bench.alarms.acknowledge("boiler", "temp", {4 * second_ns, "bob", ""}) == Acknowledging::already);
+    CHECK(bench.alarms.acknowledge("boiler", "temp", {3 * alarm_second_ns, "ann", "pump off"}) == Acknowledging::done);
+    CHECK(bench.alarms.acknowledge("boiler", "temp", {4 * alarm_second_ns, "bob", ""}) == Acknowledging::already);
     CHECK(bench.alarms.all().front().acknowledged->by == "ann");
     CHECK(bench.lines().back() == "alarm acknowledged boiler/temp by=ann comment=\"pump off\"");
     bench.note(AlarmState::low, 5.0, 5);
@@ -86,13 +86,13 @@ TEST_CASE("an acknowledgement is part of the record and holds until the alarm ch
 TEST_CASE("an alarm from before a restart is not raised again", "[alarms]") {
     AlarmBench bench;
     ChannelAlarm before{
-        .device = "boiler", .channel = "temp", .state = AlarmState::high, .since_utc_ns = 1 * second_ns};
-    before.acknowledged = Acknowledgement{2 * second_ns, "ann", ""};
+        .device = "boiler", .channel = "temp", .state = AlarmState::high, .since_utc_ns = 1 * alarm_second_ns};
+    before.acknowledged = Acknowledgement{2 * alarm_second_ns, "ann", ""};
     bench.alarms.restore({before}, true);
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::high);
     bench.note(AlarmState::high, 95.0, 100);
     CHECK(bench.lines().empty());
-    CHECK(bench.alarms.all().front().since_utc_ns == 1 * second_ns);
+    CHECK(bench.alarms.all().front().since_utc_ns == 1 * alarm_second_ns);
     CHECK(bench.alarms.all().front().acknowledged);
 }
 
