@@ -45,7 +45,10 @@ std::optional<ChannelAlarm> to_alarm(const FileJson& json) {
                        .quality = json.at("doubtful").get<bool>() ? Quality::uncertain : Quality::good,
                        .value = json.at("value").get<double>(),
                        .since_utc_ns = json.at("since_ns").get<std::int64_t>()};
-    if (json.contains("limit")) {
+    if (alarm.since_utc_ns < 0) {
+        return std::nullopt;
+    }
+    if (json.contains("limit") && !json.at("limit").is_null()) {
         alarm.limit = json.at("limit").get<double>();
     }
     if (json.contains("acknowledged")) {
@@ -86,7 +89,7 @@ std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
         for (const FileJson& each : json.at("alarms")) {
             auto alarm = to_alarm(each);
             if (!alarm) {
-                return "alarm " + std::to_string(saved.alarms.size() + 1) + " has an unknown state";
+                return "alarm " + std::to_string(saved.alarms.size() + 1) + " has an unknown state or a time before 1970";
             }
             saved.alarms.push_back(std::move(*alarm));
         }

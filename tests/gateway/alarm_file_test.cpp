@@ -34,6 +34,15 @@ TEST_CASE("the file of alarms gives back what was written", "[alarms]") {
     CHECK_FALSE(saved->alarms[1].acknowledged);
 }
 
+TEST_CASE("the file of alarms gives back an active alarm that has no limit", "[alarms]") {
+    const auto result = read_alarms(
+        R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"high","doubtful":false,"since_ns":1,"value":1,"limit":null}]})");
+    const auto* const saved = std::get_if<SavedAlarms>(&result);
+    REQUIRE(saved != nullptr);
+    REQUIRE(saved->alarms.size() == 1);
+    CHECK_FALSE(saved->alarms[0].limit);
+}
+
 TEST_CASE("a file of alarms that is something else is refused with the place", "[alarms]") {
     const auto [text, why] = GENERATE(table<std::string, std::string>(
         {{"", "not a JSON object, or nested too deep"},
@@ -43,7 +52,9 @@ TEST_CASE("a file of alarms that is something else is refused with the place", "
          {R"({"version":1,"clean":true,"alarms":[{"device":1}]})", "alarm 1 or the head has a missing or wrong member"},
          {R"({"version":1,"clean":true,"alarms":[[[[[[[1]]]]]]]})", "not a JSON object, or nested too deep"},
          {R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"odd","doubtful":true,"since_ns":1,"value":1}]})",
-          "alarm 1 has an unknown state"}}));
+          "alarm 1 has an unknown state or a time before 1970"},
+         {R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"high","doubtful":true,"since_ns":-9223372036854775808,"value":1}]})",
+          "alarm 1 has an unknown state or a time before 1970"}}));
     const auto result = read_alarms(text);
     REQUIRE(std::holds_alternative<std::string>(result));
     CHECK(std::get<std::string>(result) == why);

@@ -51,11 +51,9 @@ Quality LimitAlarm::quality() const noexcept {
 }
 
 std::optional<double> LimitAlarm::limit() const noexcept {
-    switch (memory_.state) {
-        case AlarmState::high: return high_;
-        case AlarmState::low: return low_;
-        default: return std::nullopt;
-    }
+    const bool has_limit =
+        (memory_.state == AlarmState::high && high_ < endless) || (memory_.state == AlarmState::low && low_ > -endless);
+    return has_limit ? std::optional(memory_.state == AlarmState::high ? high_ : low_) : std::nullopt;
 }
 
 /// Within the hysteresis of a limit the state stays what it is, or may be.

@@ -40,7 +40,7 @@ class LimitAlarm {
     [[nodiscard]] Quality quality() const noexcept;
     /// The last usable value.
     [[nodiscard]] double value() const noexcept { return memory_.value; }
-    /// The limit that is crossed; none: the state is normal or unknown.
+    /// The limit that is crossed; none: the state is normal or unknown, or the settings no longer have the limit.
     [[nodiscard]] std::optional<double> limit() const noexcept;
     /// When a crossing will have lasted for its delay; the greatest number while there is none.
     [[nodiscard]] std::int64_t due_ns() const noexcept {

@@ -105,6 +105,17 @@ TEST_CASE("a crossing that has begun before a change of settings ends its delay 
     CHECK(bench.alarms() == Told{"high"});
 }
 
+TEST_CASE("an alarm whose limit is gone has none to tell", "[processing]") {
+    PipelineBench before(with_alarm());
+    before.take(0, 90.0);
+    auto how = with_alarm(0.0, 0ms, 100ms);
+    how.alarm_high.reset();
+    processing::ChannelPipeline after(how);
+    after.continue_from(before.pipeline());
+    CHECK(after.alarm().state() == AlarmState::high);
+    CHECK(after.alarm().limit() == std::nullopt);
+}
+
 TEST_CASE("an alarm with one limit knows nothing of the other", "[processing]") {
     auto how = with_alarm();
     how.alarm_low.reset();
