@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ class GatewayDriver final : public Driver {
     void open(SampleBatch& batch) override {
         clock_->open(batch);
         channel_ = batch.add_channel("events", "");
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return clock_->later_channels();
     }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {

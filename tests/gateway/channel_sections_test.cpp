@@ -72,6 +72,7 @@ TEST_CASE("a channel that no reading can bring is refused", "[gateway][plan]") {
         {host + section("h/net.usb0.rx_rat"), "did you mean \"net.usb0.rx_rate\"?"},
         {host + section("h/cpu.bussy"), "did you mean \"cpu.busy\"?"},
         {"[device \"c\"]\ndriver = clock\n" + section("c/clock.eror"), "did you mean \"clock.error\"?"},
+        {"[device \"g\"]\ndriver = gateway\n" + section("g/event"), "did you mean \"events\"?"},
         {"[device \"g\"]\ndriver = serial\nport = /dev/null\nformat = nmea\n" + section("g/gga.latitud"),
          "did you mean \"gga.latitude\"?"},
         {"[device \"e\"]\ndriver = exec\ncommand = true\nformat = csv\ncolumns = temp, flow\n" + section("e/flwo"),
