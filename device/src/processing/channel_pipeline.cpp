@@ -45,12 +45,13 @@ void ChannelPipeline::continue_from(const ChannelPipeline& before) noexcept {
     }
     LaterStages& mine = *later_;
     const LaterStages& other = *before.later_;
-    if (mine.alarm && other.alarm) {
-        mine.alarm->continue_from(*other.alarm);
-    }
     const bool derives_same = mine.rate.has_value() == other.rate.has_value() &&
                               (!mine.rate || mine.rate->is_counter() == other.rate->is_counter());
-    if (!derives_same || scale_ != before.scale_ || offset_ != before.offset_) {
+    const bool means_same = derives_same && scale_ == before.scale_ && offset_ == before.offset_;
+    if (mine.alarm && other.alarm) {
+        mine.alarm->continue_from(*other.alarm, means_same);
+    }
+    if (!means_same) {
         return;
     }
     if (mine.rate) {

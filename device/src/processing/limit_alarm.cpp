@@ -20,6 +20,13 @@ LimitAlarm::LimitAlarm(const ChannelProcessing& processing) noexcept
     memory_.seen = processing.alarm_before;
 }
 
+void LimitAlarm::continue_from(const LimitAlarm& before, bool means_same) noexcept {
+    memory_ = before.memory_;
+    if (!means_same || zone_of(memory_.value) != memory_.seen) {
+        memory_.seen = memory_.state;
+    }
+}
+
 bool LimitAlarm::watch(const Reading& reading) noexcept {
     const AlarmState seen_before = memory_.seen;
     if (reading.counts()) {

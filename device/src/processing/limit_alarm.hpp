@@ -24,8 +24,9 @@ class LimitAlarm {
   public:
     explicit LimitAlarm(const ChannelProcessing& processing) noexcept;
 
-    /// Continues with the state of another alarm and its own limits.
-    void continue_from(const LimitAlarm& before) noexcept { memory_ = before.memory_; }
+    /// Continues with the state of another alarm and its own limits. A crossing that has not lasted for its delay ends,
+    /// unless the last value `means_same` and crosses these limits as well: the next value begins it again.
+    void continue_from(const LimitAlarm& before, bool means_same = true) noexcept;
 
     /// Returns whether the state must be reported: it or its quality has changed, or has not been reported for the
     /// longest silence.

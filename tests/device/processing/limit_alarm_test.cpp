@@ -105,6 +105,30 @@ TEST_CASE("a crossing that has begun before a change of settings ends its delay 
     CHECK(bench.alarms() == Told{"high"});
 }
 
+TEST_CASE("a crossing of old limits does not end under new ones that the value does not cross", "[processing]") {
+    PipelineBench before(with_alarm(0.0, 0ms, 10s));
+    before.take(0, 90.0);
+    before.take(100, 70.0);  // on its way back to normal
+    auto how = with_alarm();
+    how.alarm_high = 60.0;
+    processing::ChannelPipeline after(how);
+    after.continue_from(before.pipeline());
+    CHECK_FALSE(after.advance(200'000'000).alarm_tells);
+    CHECK(after.alarm().state() == AlarmState::high);
+}
+
+TEST_CASE("a crossing by values of another scale ends", "[processing]") {
+    PipelineBench before(with_alarm(0.0, 10s));
+    before.take(0, 50.0);
+    before.take(100, 90.0);  // on its way to high
+    auto how = with_alarm();
+    how.scale = 0.5;
+    processing::ChannelPipeline after(how);
+    after.continue_from(before.pipeline());
+    CHECK_FALSE(after.advance(200'000'000).alarm_tells);
+    CHECK(after.alarm().state() != AlarmState::high);
+}
+
 TEST_CASE("an alarm whose limit is gone has none to tell", "[processing]") {
     PipelineBench before(with_alarm());
     before.take(0, 90.0);
