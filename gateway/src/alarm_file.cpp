@@ -89,7 +89,8 @@ std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
         for (const FileJson& each : json.at("alarms")) {
             auto alarm = to_alarm(each);
             if (!alarm) {
-                return "alarm " + std::to_string(saved.alarms.size() + 1) + " has an unknown state or a time before 1970";
+                return "alarm " + std::to_string(saved.alarms.size() + 1) +
+                       " has an unknown state or a time before 1970";
             }
             saved.alarms.push_back(std::move(*alarm));
         }
