@@ -113,6 +113,9 @@ std::vector<ChannelAlarm> Alarms::all() const {
     alarms.reserve(by_topic_.size());
     for (const auto& [topic, alarm] : by_topic_) {
         alarms.push_back(alarm);
+        if (is_measuring_ && !is_measuring_(alarm.device)) {
+            alarms.back().quality = Quality::bad;
+        }
     }
     return alarms;
 }

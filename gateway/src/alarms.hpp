@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -48,7 +50,9 @@ class Alarms {
   public:
     static constexpr std::size_t comment_bytes_max = 256;
 
-    explicit Alarms(EventLog& events) : events_(events) {}
+    /// `is_measuring` says whether a device is read; while it is not, the quality of its alarms is bad. Empty: all are.
+    explicit Alarms(EventLog& events, std::function<bool(std::string_view device)> is_measuring = {})
+        : events_(events), is_measuring_(std::move(is_measuring)) {}
     Alarms(const Alarms&) = delete;
     Alarms& operator=(const Alarms&) = delete;
 
@@ -74,6 +78,7 @@ class Alarms {
     void take(const AlarmNews& news);
 
     EventLog& events_;
+    const std::function<bool(std::string_view device)> is_measuring_;
     mutable std::mutex mutex_;  // guards what follows
     std::map<std::string, ChannelAlarm, std::less<>> by_topic_;
 };

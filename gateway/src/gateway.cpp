@@ -38,7 +38,11 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       tags_(std::move(plan.tags)),
       started_at_(clock_.mono_now()),
       events_(clock_, [this] { event_keeper_.wake(); }),
-      alarms_(events_),
+      alarms_(events_,
+              [this](std::string_view device) {
+                  const std::optional<DeviceId> id = sampler_.find(device);
+                  return id && sampler_.state(*id) == DeviceState::measuring;
+              }),
       alarm_file_(alarms_, log_, path_beside(state_file_, ".alarms")),
       event_keeper_(events_, log_, path_beside(state_file_, ".events"), [this] { alarm_file_.save(false); }),
       descriptors_(share_descriptors(raise_descriptor_limit(), plan.devices.size(), plan.rest.connections_max,

@@ -82,3 +82,12 @@ TEST_CASE("an alarm that the settings no longer have is gone after the reload", 
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(alarmed_device, "test.ini")).outcome));
     CHECK(fixture.gateway->alarms().all().empty());
 }
+
+TEST_CASE("the alarm of a device that is stopped keeps its state, with quality bad", "[gateway][alarms]") {
+    GatewayFixture fixture(alarmed_device + alarm_section("alarm_high = -1000\n"));
+    REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
+    CHECK(fixture.gateway->alarms().all().front().quality == Quality::good);
+    REQUIRE(fixture.gateway->command("made", DeviceCommand::stop));
+    CHECK(fixture.gateway->alarms().all().front().state == AlarmState::high);
+    CHECK(fixture.gateway->alarms().all().front().quality == Quality::bad);
+}
