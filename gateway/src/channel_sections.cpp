@@ -52,24 +52,13 @@ std::string listed(const std::vector<std::string>& names) {
     return list + (has_more ? " and " + std::to_string(names.size() - names_listed_max) + " more" : "");
 }
 
-/// The key by which a section of this driver defines a channel; "" where sections define none.
-std::string_view defining_key(const DeviceSettings& device) noexcept {
+/// How a channel comes to be that a section of this driver defines; "" where sections define none.
+std::string_view way_to_define(const DeviceSettings& device) noexcept {
     if (device.driver == "modbus") {
-        return "address";
+        return "; a channel that is read needs an address";
     }
-    return device.driver == "serial" && device.serial.format == "frames" ? "frame_type" : "";
-}
-
-std::string way_to_define(const DeviceSettings& device) {
-    const std::string_view key = defining_key(device);
-    return key.empty()
-               ? ""
-               : "; a channel that is read needs a" + std::string(key == "address" ? "n " : " ") + std::string(key);
-}
-
-/// Whether the section defines a channel, but with a mistake that is reported by itself.
-bool is_mistaken(const DeviceSettings& device, const ChannelSettings& section) {
-    return section.places.contains(std::string(defining_key(device)));
+    return device.driver == "serial" && device.serial.format == "frames" ? "; a number of a frame needs a frame_type"
+                                                                         : "";
 }
 
 /// The channel by whose settings processing makes the channel `name`; "" for none.
@@ -138,11 +127,11 @@ void check_channel_sections(const PlannedChannels& planned, const Driver* driver
         if (const std::string_view maker = maker_of(planned.processing, name); !maker.empty()) {
             add(*section, "nothing can be set of this channel: it is made by the settings of \"" +
                               std::string(section->device()) + '/' + std::string(maker) + '"');
-        } else if (later && !known.contains(name) && !is_mistaken(planned.device, *section) &&
+        } else if (later && !known.contains(name) &&
                    std::none_of(later->begin(), later->end(),
                                 [&](const std::string& pattern) { return fits(pattern, name); })) {
             const bool is_advised = ++wrong <= advised_sections_max;
-            add(*section, "the device has no channel of this name" + way_to_define(planned.device) +
+            add(*section, "the device has no channel of this name" + std::string(way_to_define(planned.device)) +
                               (is_advised ? name_advice(name, opened, *later) : ""));
         }
     }

@@ -9,7 +9,9 @@
 #include "recorder_plan.hpp"
 #include "section_problems.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -208,6 +210,19 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     return plan;
 }
 
+namespace {
+
+/// Whether it is about a whole section that could not be understood, which is reported by itself.
+bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
+    return problem.key.starts_with("channel \"") &&
+           std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
+               return (each.file == problem.file && each.line == problem.line) ||
+                      each.setting.starts_with(problem.setting + '.');
+           });
+}
+
+}  // namespace
+
 LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
     std::vector<SettingsProblem> problems;
     LoadedPlan loaded;
@@ -226,7 +241,9 @@ LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
     try {
         loaded.plan = make_plan(loaded.settings, {}, secret);
     } catch (const SettingsError& error) {
-        problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+        const std::vector<SettingsProblem> of_texts = problems;
+        std::copy_if(error.problems().begin(), error.problems().end(), std::back_inserter(problems),
+                     [&](const SettingsProblem& each) { return !follows_from(each, of_texts); });
     }
     if (!problems.empty()) {
         std::set<std::string> texts;  // devices of one template have their mistakes on the same line
