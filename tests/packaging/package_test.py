@@ -178,7 +178,7 @@ class InAFreshRoot(unittest.TestCase):
         self.dpkg("-r", "telegate")
         masked = "/etc/systemd/system/telegate.service"
         left = [path for path in self.more() if "/systemd/" not in path]
-        self.assertEqual(left, ["/etc/telegate", CONFIG])
+        self.assertEqual(left, ["/etc/logrotate.d/telegate", "/etc/telegate", CONFIG])
         self.assertEqual(os.readlink(str(self.root.path) + masked), "/dev/null")
 
         (self.root.path / "var/lib/private/telegate").mkdir(parents=True)

@@ -168,9 +168,16 @@ TEST_CASE("names are bound and connected from two threads in any order", "[core]
             });
         }
     }
+    // On a busy machine none of them may have met a listener before it ended.
+    const bool has_accepted = eventually([&] {
+        Reactor reactor;
+        Connecting connecting(reactor, name);
+        reactor.run_for(std::chrono::milliseconds(1));
+        return accepted > 0;
+    });
     done = true;
     binder.join();
     CHECK(connected == rounds * 2 / 3);
     CHECK(given_up == rounds / 3);
-    CHECK(accepted > 0);
+    CHECK(has_accepted);
 }
