@@ -208,10 +208,11 @@ ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::
         if (replacement.revert_after && !replacement.dry_run) {
             revert_timer_.start();  // first: when it throws, nothing has changed
         }
+        // First, so that a request that is wrong by itself is refused as such.
+        const Settings wanted = replacement.make ? replacement.make(*before.settings) : replacement.settings;
         if (replacement.is_based_on && !replacement.is_based_on(before.hash)) {
             report = refusal(ReloadOutcome::conflict, "other settings are in force by now");
         } else {
-            const Settings wanted = replacement.make ? replacement.make(*before.settings) : replacement.settings;
             report.problems = file_only_in(*before.settings, loaded_, wanted);
             report.outcome = ReloadOutcome::invalid;
             report = report.problems.empty() ? change_to(wanted, replacement.dry_run, who) : report;

@@ -79,7 +79,8 @@ void read_kinds(ParameterReader& reader, EventFilter& filter) {
 
 EventFilter read_filter(ParameterReader& reader) {
     EventFilter filter;
-    if (const std::string_view since = reader.text("since", filter_characters_max); !since.empty()) {
+    if (const std::vector<std::string_view> given = reader.texts("since", 1, filter_characters_max); !given.empty()) {
+        const std::string_view since = given.front();
         filter.since_utc_ns = parse_iso8601(since);
         if (!filter.since_utc_ns) {
             reader.fault("since",

@@ -83,6 +83,7 @@ TEST_CASE("what is wrong with a request for events is named", "[gateway][rest][e
     Evented call;
     const json answer = call.ask("GET", "/events?since=yesterday&kind=device&limit=1001");
     CHECK(answer["status"] == 422);
+    CHECK(call.ask("GET", "/events?since=")["status"] == 422);
     CHECK(answer["errors"][0]["detail"] == "invalid time: \"yesterday\"; must be in UTC, like 2026-11-20T23:11:34Z");
     CHECK_THAT(answer["errors"][1]["detail"].get<std::string>(),
                Catch::StartsWith("no event is of this kind: \"device\"; known: gateway started, "));
