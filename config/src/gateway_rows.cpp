@@ -94,7 +94,7 @@ constexpr std::array rows{
                .meaning = "Lines for people, or one JSON object per line.", .slot = slot<&S::log_format>},
     SettingRow{.section = "log", .key = "file", .rule = log_file,
                .meaning = "stderr, which a service manager keeps, or a file; SIGUSR1 (under systemd: systemctl kill "
-                          "--kill-whom=main -s USR1 telegate) opens it anew after a rotation.",
+                          "--kill-whom=main -s USR1 telegate) reopens it after a rotation.",
                .slot = slot<&S::log_file>},
 
     SettingRow{.section = "rest", .key = "listen", .rule = ListenRule{},

@@ -73,7 +73,7 @@ void Session::shake_hands() {
     const zmtp::Handshake::Status status = handshake_->feed(left);
     input_.consume(unread.size() - left.size());
     if (status == zmtp::Handshake::Status::violation) {
-        peer_ = handshake_->peer();  // for the one who is told
+        peer_ = handshake_->peer();  // for the monitor
         return close(handshake_->fault());
     }
     sender_.add_raw(handshake_->take_output());

@@ -1,11 +1,11 @@
 #include "alarm_file.hpp"
 
+#include "broken_file.hpp"
 #include "log_value.hpp"
 #include "whole_file.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <optional>
 #include <system_error>
@@ -120,10 +120,7 @@ void AlarmFile::restore() {
         }
         why = error.code().message();
     }
-    const std::string aside = path_ + ".broken";
-    const bool is_renamed = std::rename(path_.c_str(), aside.c_str()) == 0;
-    log_.error("file of alarms not used file=" + log_value(path_) + " why=" + log_quoted(why) +
-               (is_renamed ? " renamed_to=" + log_value(aside) : ""));
+    rename_broken(log_, "file of alarms", path_, why);
 }
 
 void AlarmFile::save(bool is_clean) {

@@ -1,13 +1,11 @@
 #include "event_keeper.hpp"
 
+#include "broken_file.hpp"
 #include "event_text.hpp"
 #include "log_value.hpp"
 #include "whole_file.hpp"
 
-#include "core/start_thread.hpp"
-
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -16,7 +14,9 @@
 namespace telegate {
 
 EventKeeper::EventKeeper(EventLog& events, Log& log, std::string path, std::function<void()> on_write)
-    : events_(events), log_(log), path_(std::move(path)), on_write_(std::move(on_write)) {
+    : events_(events), log_(log), path_(std::move(path)), on_write_(std::move(on_write)), timer_("tg-events", [this] {
+          return keep();
+      }) {
     if (!path_.empty()) {
         restore();
     }
@@ -38,30 +38,17 @@ void EventKeeper::restore() {
         }
         why = error.code().message();
     }
-    const std::string aside = path_ + ".broken";
-    const bool is_renamed = std::rename(path_.c_str(), aside.c_str()) == 0;
-    log_.error("file of events not used file=" + log_value(path_) + " why=" + log_quoted(why) +
-               (is_renamed ? " renamed_to=" + log_value(aside) : ""));
+    rename_broken(log_, "file of events", path_, why);
 }
 
 void EventKeeper::start() {
-    thread_ = start_thread("tg-events", [this] { run(); });
-}
-
-void EventKeeper::wake() {
-    const std::lock_guard lock(mutex_);
-    has_news_ = true;
-    woken_.notify_one();
+    timer_.start();
+    is_started_ = true;
 }
 
 void EventKeeper::stop() {
-    {
-        const std::lock_guard lock(mutex_);
-        is_over_ = true;
-        woken_.notify_one();
-    }
-    if (thread_.joinable()) {
-        thread_.join();
+    timer_.stop();
+    if (std::exchange(is_started_, false)) {
         try {
             log_new();
             write_file();
@@ -70,39 +57,17 @@ void EventKeeper::stop() {
     }
 }
 
-void EventKeeper::run() {
-    while (wait()) {
-        try {
-            events_.settle();
-            log_new();
-            if (clock_.mono_now() >= write_at_) {
-                write_file();
-            }
-        } catch (const std::exception&) {  // no memory
-            write_at_ = clock_.mono_now() + write_interval;
-        }
+MonoTime EventKeeper::keep() {
+    events_.settle();
+    log_new();
+    if (clock_.mono_now() >= write_at_) {
+        write_file();
     }
-}
-
-bool EventKeeper::wait() {
-    MonoTime until = MonoTime::max();
+    MonoTime next = MonoTime::max();
     if (!path_.empty() && written_ != events_.last_number()) {
-        until = write_at_;
+        next = write_at_;
     }
-    if (!events_.is_settled()) {
-        until = std::min(until, clock_.mono_now() + EventLog::settle_interval);
-    }
-    std::unique_lock lock(mutex_);
-    const auto is_woken = [this] {
-        return has_news_ || is_over_;
-    };
-    if (until == MonoTime::max()) {
-        woken_.wait(lock, is_woken);
-    } else {
-        woken_.wait_until(lock, until, is_woken);
-    }
-    has_news_ = false;
-    return !is_over_;
+    return events_.is_settled() ? next : std::min(next, clock_.mono_now() + EventLog::settle_interval);
 }
 
 void EventKeeper::log_new() {

@@ -3,14 +3,12 @@
 #include "core/clock.hpp"
 #include "events.hpp"
 #include "log.hpp"
+#include "timer_thread.hpp"
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace telegate {
 
@@ -36,15 +34,14 @@ class EventKeeper {
 
     void start();
     /// There are events. Returns at once.
-    void wake();
+    void wake() { timer_.call_at(MonoTime::min()); }
     /// Writes what is left. Idempotent.
     void stop();
 
   private:
     void restore();
-    void run();
-    /// Returns after wake(), after stop(), or when there is something to do without either. Whether to go on.
-    [[nodiscard]] bool wait();
+    /// Returns when it must be called again without wake().
+    [[nodiscard]] MonoTime keep();
     void log_new();
     void write_file();
 
@@ -56,11 +53,8 @@ class EventKeeper {
     std::uint64_t logged_ = 0;   // up to this number
     std::uint64_t written_ = 0;  // as well, to the file
     MonoTime write_at_{};        // not before
-    std::mutex mutex_;           // guards what follows
-    std::condition_variable woken_;
-    bool has_news_ = false;
-    bool is_over_ = false;
-    std::thread thread_;
+    bool is_started_ = false;
+    TimerThread timer_;
 };
 
 }  // namespace telegate

@@ -1,5 +1,6 @@
 #include "state_file.hpp"
 
+#include "broken_file.hpp"
 #include "config/load.hpp"
 #include "log_value.hpp"
 #include "setting_failure.hpp"
@@ -7,10 +8,7 @@
 #include "status_parts.hpp"
 #include "whole_file.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -20,20 +18,6 @@ namespace {
 
 constexpr std::int64_t epoch_ms_ns = 1'000'000;
 constexpr const char* setting = "[gateway] state_file";
-
-bool is_there(const std::string& path) {
-    struct stat facts {};
-    return ::lstat(path.c_str(), &facts) == 0;
-}
-
-/// Where a broken file goes: a name that is not in use, or the last one, for which the one before it gives way.
-std::string name_aside(const std::string& path) {
-    std::string aside = path + ".broken";
-    for (std::size_t i = 2; i <= StateFile::broken_max && is_there(aside); ++i) {
-        aside = path + ".broken" + std::to_string(i);
-    }
-    return aside;
-}
 
 }  // namespace
 
@@ -156,22 +140,12 @@ void StateFile::read() {
         if (error.code() != std::errc::file_too_large && error.code() != std::errc::invalid_argument) {
             throw SettingFailure(error, setting, path_);  // it may be a good one
         }
-        return set_aside("cannot be read: " + error.code().message());
+        return rename_broken(log_, "state file", path_, "cannot be read: " + error.code().message());
     }
     if (const auto* const fault = std::get_if<std::string>(&result)) {
-        return set_aside(*fault);
+        return rename_broken(log_, "state file", path_, *fault);
     }
     epochs_ = std::get<std::vector<PastEpoch>>(std::move(result));
-}
-
-void StateFile::set_aside(const std::string& why) {
-    const std::string aside = name_aside(path_);
-    const bool is_replaced = is_there(aside);
-    std::string line = "state file not used file=" + log_value(path_) + " why=" + log_quoted(why);
-    if (std::rename(path_.c_str(), aside.c_str()) == 0) {
-        line += " set_aside=" + log_value(aside) + (is_replaced ? " replaced=true" : "");
-    }
-    log_.error(line);
 }
 
 std::size_t StateFile::write() {

@@ -18,16 +18,15 @@ namespace telegate {
 /// ledger.
 ///
 /// Threads: the main one; note() one, find(), published_after() and past_starts() any, between begin() and end().
-/// Limits:  past_epochs_max epochs of past_channels_max channels; a file of state_bytes_max; broken_max broken ones
+/// Limits:  past_epochs_max epochs of past_channels_max channels; a file of state_bytes_max; broken_files_max broken
+/// ones
 ///          beside it.
 /// Failure: the constructor throws SettingsError when another gateway has the file, and SettingFailure when it is there
-///          and cannot be read. Nothing else keeps a gateway from running: it is logged. A broken file is set aside,
-///          with `.broken` behind its name, or `.broken2` and so on. The file is replaced as a whole, so that it is
+///          and cannot be read. Nothing else keeps a gateway from running: it is logged. A broken file is
+///          renamed to PATH.broken, or PATH.broken2 and so on. The file is replaced as a whole, so that it is
 ///          always an old or a new one; a symbolic link to it stays.
 class StateFile {
   public:
-    static constexpr std::size_t broken_max = 8;
-
     /// Reads it. `path` "": there is none.
     StateFile(const std::string& path, Log& log);
 
@@ -57,7 +56,6 @@ class StateFile {
   private:
     void lock();
     void read();
-    void set_aside(const std::string& why);
     void log_unclean() const;
     std::size_t write();
 

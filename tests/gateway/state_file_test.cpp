@@ -1,4 +1,5 @@
 #include "state_file.hpp"
+#include "broken_file.hpp"
 
 #include "config/load.hpp"
 #include "setting_failure.hpp"
@@ -101,7 +102,7 @@ TEST_CASE("a state file is one gateway's, by whatever name it goes", "[gateway][
 
 TEST_CASE("a broken file does not take the place of an older broken one", "[gateway][services][state_file]") {
     Scratch scratch;
-    for (std::size_t i = 1; i <= StateFile::broken_max + 1; ++i) {
+    for (std::size_t i = 1; i <= broken_files_max + 1; ++i) {
         scratch.write("state", "broken " + std::to_string(i));
         scratch.run(static_cast<std::int64_t>(i));
     }

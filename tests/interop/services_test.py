@@ -313,7 +313,7 @@ class EpochTest(unittest.TestCase):
         with open(self.gateway.path("state.json"), "w") as file:
             file.write('{"version":1,\n "epochs": [}')
         self.gateway.start()
-        self.assertRegex(self.gateway.log(), r"error state file not used file=\S+state.json why=\"line 2: .*set_aside=")
+        self.assertRegex(self.gateway.log(), r"error state file not used file=\S+state.json why=\"line 2: .*renamed_to=")
         self.assertTrue(os.path.exists(self.gateway.path("state.json.broken")))
         self.gateway.stop(signal.SIGKILL)
         with open(self.gateway.path("state.json"), "w") as file:

@@ -28,7 +28,7 @@ struct CurveKeyPair {
 /// nullopt unless `text` is exactly 40 characters of the Z85 alphabet with values that fit.
 [[nodiscard]] std::optional<CurveKey> parse_z85(std::string_view text);
 
-/// Who may own a secret key file, and who else may read it.
+/// Which users may own a secret key file and read it.
 enum class SecretFile {
     own,         // the user we run as; mode 0600 or 0400
     of_any,      // any user; mode 0600 or 0400. For a check of settings that another user runs

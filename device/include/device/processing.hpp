@@ -137,7 +137,7 @@ struct FilteredSamples {
     FilterCounts by_reason{};
 };
 
-/// Who is called by the batch of a device about its processing.
+/// The callbacks of a device's batch about its processing.
 struct ProcessingObserver {
     std::function<void(const FilteredSamples&)> on_filtered;  // as samples are handed on
     AlarmObserver on_alarm = {};                              // may be empty

@@ -44,7 +44,7 @@ class SampleBatch {
     SampleBatch(const SampleBatch&) = delete;
     SampleBatch& operator=(const SampleBatch&) = delete;
 
-    /// Before the first add_channel(): how channels are processed once they are declared, and who is called about it.
+    /// Before the first add_channel(): how channels are processed once they are declared, and the callbacks for it.
     void process_with(ProcessingPlan plan, ProcessingObserver observer);
 
     /// Begins: its channels are numbered on from `before`, which the device's earlier batch has left. With `earlier`,

@@ -94,7 +94,7 @@ class ProcessSource {
     std::vector<Name> names_;
     std::vector<Process> processes_;
     bool are_hidden_ = false;  // processes, as of the last pass
-    DirectoryNames pass_;      // open while a pass is under way
+    DirectoryNames pass_;      // open while a pass is in progress
     std::uint32_t reads_before_pass_ = 0;
     std::size_t pids_seen_ = 0;  // of this pass
     std::int64_t left_out_ = 0;  // of this pass
