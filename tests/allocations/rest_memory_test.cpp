@@ -1,5 +1,5 @@
-#include "gateway/echo_server.hpp"
-#include "gateway/fake_gateway.hpp"
+#include "gateway/http/echo_server.hpp"
+#include "gateway/rest/fake_gateway.hpp"
 #include "memory_rounds.hpp"
 #include "support/catch.hpp"
 

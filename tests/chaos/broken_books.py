@@ -24,7 +24,7 @@ BREAKAGES = (
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n",
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"),
-    ("one batch in a hundred is published and not counted as taken", "gateway/src/pump.cpp",
+    ("one batch in a hundred is published and not counted as taken", "gateway/src/line/pump.cpp",
      "    parts_.ledger.taken(taken_, taken_);",
      "    static int batches = 0;\n"
      "    if (++batches % 100 != 0) parts_.ledger.taken(taken_, taken_);"),

@@ -1,4 +1,4 @@
-#include "event_text.hpp"
+#include "events/event_text.hpp"
 
 #include <cstddef>
 #include <cstdint>

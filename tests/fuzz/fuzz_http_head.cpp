@@ -1,4 +1,4 @@
-#include "http_head.hpp"
+#include "http/http_head.hpp"
 
 #include <algorithm>
 #include <cstddef>

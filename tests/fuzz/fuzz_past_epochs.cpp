@@ -1,4 +1,4 @@
-#include "past_epochs.hpp"
+#include "state/past_epochs.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "service_request.hpp"
+#include "services/service_request.hpp"
 
 #include <cstddef>
 #include <cstdint>

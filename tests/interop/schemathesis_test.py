@@ -47,7 +47,7 @@ def main():
         rules = os.path.join(gateway.folder, "schemathesis.toml")
         with open(rules, "w") as file:
             file.write(RULES)
-        # /stream has no end; tests/gateway/sample_stream_test.cpp looks at it. A device that somebody has stopped
+        # /stream has no end; tests/gateway/rest/sample_stream_test.cpp looks at it. A device that somebody has stopped
         # keeps its state, so each run begins with a gateway of its own. Above 50 changes a second, all are answered 429.
         result = subprocess.run(
             [SCHEMATHESIS, "--config-file", rules, "run", f"{gateway.rest}/openapi.json", "--exclude-path", "/stream",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""HttpServer::wake_streams() (gateway/src/http_server.cpp): an open event stream gets every sample."""
+"""HttpServer::wake_streams() (gateway/src/http/http_server.cpp): an open event stream gets every sample."""
 
 import unittest
 

@@ -56,7 +56,7 @@ def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True,
 
 def patience(producer_fence=True, prompt_fence=True, prompt_first=True):
     """Sampler::tell_consumer() (device/src/sampler.cpp) with a nearly empty queue; Pump::catch_up() and Pump::on_wake()
-    (gateway/src/pump.cpp) after the first subscription."""
+    (gateway/src/line/pump.cpp) after the first subscription."""
     def sampler():
         for items in (1, 2, 3):
             yield store("items", items, RELEASE)

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "app/gateway.hpp"
 #include "config/load.hpp"
-#include "gateway.hpp"
-#include "log.hpp"
-#include "plan.hpp"
+#include "log/log.hpp"
+#include "plan/plan.hpp"
 #include "support/eventually.hpp"
 
 #include <poll.h>

@@ -118,8 +118,8 @@ class BadExamples(unittest.TestCase):
         self.assertFalse(rules.source_length("core/src/a.cpp", "\n" * 400))
 
     def test_a_long_main_is_found(self):
-        self.assertTrue(rules.source_length("gateway/src/main.cpp", "\n" * 81))
-        self.assertFalse(rules.source_length("gateway/src/main.cpp", "\n" * 80))
+        self.assertTrue(rules.source_length("gateway/src/app/main.cpp", "\n" * 81))
+        self.assertFalse(rules.source_length("gateway/src/app/main.cpp", "\n" * 80))
 
     def test_a_long_readme_is_found(self):
         self.assertTrue(rules.readme_length("README.md", "\n" * 201))

@@ -142,7 +142,7 @@ def too_long(text, lines_max):
 
 
 def source_length(path, text):
-    return too_long(text, MAIN_LINES_MAX if path.endswith("/src/main.cpp") else SOURCE_LINES_MAX)
+    return too_long(text, MAIN_LINES_MAX if path.endswith("/main.cpp") else SOURCE_LINES_MAX)
 
 
 def readme_length(path, text):

@@ -1,9 +1,9 @@
-#include "cbor_encoder.hpp"
 #include "codec_samples.hpp"
 #include "command.hpp"
+#include "encode/cbor_encoder.hpp"
+#include "encode/json_encoder.hpp"
+#include "encode/record_encoder.hpp"
 #include "instruction_counter.hpp"
-#include "json_encoder.hpp"
-#include "record_encoder.hpp"
 #include "surroundings.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,12 +1,12 @@
+#include "app/gateway.hpp"
 #include "command.hpp"
 #include "config/load.hpp"
-#include "gateway.hpp"
-#include "log.hpp"
-#include "plan.hpp"
+#include "log/log.hpp"
+#include "plan/plan.hpp"
 #include "rest/bare_server.hpp"
 #include "rest/request_load.hpp"
 #include "rest/rest_settings.hpp"
-#include "status_json.hpp"
+#include "status/status_json.hpp"
 
 #include <array>
 #include <iostream>

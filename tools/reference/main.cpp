@@ -1,7 +1,7 @@
 #include "driver_pages.hpp"
 #include "manual_page.hpp"
-#include "metrics_table.hpp"
-#include "settings_json.hpp"
+#include "rest/metrics_table.hpp"
+#include "settings/settings_json.hpp"
 #include "settings_page.hpp"
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #include "line_run.hpp"
 
-#include "gateway.hpp"
+#include "app/gateway.hpp"
 #include "load_driver.hpp"
-#include "log.hpp"
-#include "plan.hpp"
+#include "log/log.hpp"
+#include "plan/plan.hpp"
 #include "receiver.hpp"
 #include "stalled_peer.hpp"
 #include "thread_figures.hpp"

@@ -1,9 +1,9 @@
 #include "tick_load.hpp"
 
+#include "app/gateway.hpp"
 #include "config/load.hpp"
-#include "gateway.hpp"
-#include "log.hpp"
-#include "plan.hpp"
+#include "log/log.hpp"
+#include "plan/plan.hpp"
 #include "rest/rest_settings.hpp"
 
 #include <httplib.h>

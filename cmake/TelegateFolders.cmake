@@ -1,0 +1,37 @@
+# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]): the sources of src/NAME as one part of a room. A source
+# includes "folder/header.hpp" of its own folder and of those in FOLDERS; the headers of other folders are not found.
+# HOT is for what runs for every sample or request: it is optimized for speed, all else for size.
+# Uses the variables room_libs (targets that all folders use) and room_left_out (sources). Appends to room_folders (all
+# targets), room_small_folders (those without HOT) and room_objects.
+function(telegate_folder name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "" "FOLDERS;LIBS")
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME room)
+  set(target telegate_${room}_${name})
+  file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cpp)
+  list(REMOVE_ITEM sources ${room_left_out})
+  if(sources)
+    add_library(${target} OBJECT ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+
+  set(view "${CMAKE_CURRENT_BINARY_DIR}/folders/${name}")
+  file(MAKE_DIRECTORY "${view}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/src/${name}" "${view}/${name}" SYMBOLIC)
+  target_include_directories(${target} ${scope} "${view}")
+  list(TRANSFORM arg_FOLDERS PREPEND telegate_${room}_)
+  target_link_libraries(${target} ${scope} ${arg_FOLDERS} ${room_libs})
+  if(sources)
+    target_link_libraries(${target} PRIVATE ${arg_LIBS} telegate_warnings)
+    if(arg_HOT)
+      telegate_optimize(${target})
+    else()
+      telegate_build_small(${target})
+      set(room_small_folders ${room_small_folders} ${target} PARENT_SCOPE)
+    endif()
+    set(room_objects ${room_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
+  endif()
+  set(room_folders ${room_folders} ${target} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,87 @@
+#include "app/activated_sockets.hpp"
+
+#include "base/taken_variable.hpp"
+#include "log/log_value.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr int first_descriptor = 3;  // SD_LISTEN_FDS_START
+
+/// Up to the next colon; "unknown" for none, as sd_listen_fds_with_names(3) has it.
+std::string take_name(std::string_view& names) {
+    const std::string_view name = names.substr(0, names.find(':'));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    return std::string(name.empty() ? "unknown" : name);
+}
+
+bool is_socket(int descriptor) noexcept {
+    struct stat status {};
+    return ::fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+}  // namespace
+
+ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
+    const auto count = to_number(take_variable("LISTEN_FDS"));
+    const auto pid = to_number(take_variable("LISTEN_PID"));
+    const std::string all_names = take_variable("LISTEN_FDNAMES");
+    if (!count || pid != static_cast<std::uint64_t>(::getpid())) {
+        return;
+    }
+    std::string_view names = all_names;
+    for (int descriptor = first_descriptor; static_cast<std::uint64_t>(descriptor - first_descriptor) < *count;
+         ++descriptor) {
+        if (descriptor - first_descriptor == sockets_max) {
+            log_.warn("too many sockets handed over count=" + std::to_string(*count) +
+                      " taken=" + std::to_string(sockets_max));
+            return;
+        }
+        std::string name = take_name(names);
+        if (!is_socket(descriptor)) {
+            log_.warn("descriptor handed over that is no socket name=" + log_quoted(name) +
+                      " descriptor=" + std::to_string(descriptor));
+            continue;
+        }
+        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+        sockets_.push_back({std::move(name), descriptor});
+    }
+}
+
+ActivatedSockets::~ActivatedSockets() {
+    for (const Socket& socket : sockets_) {
+        log_.warn("socket closed that nothing here is called after name=" + log_quoted(socket.name) +
+                  " descriptor=" + std::to_string(socket.descriptor));
+        ::close(socket.descriptor);
+    }
+}
+
+std::optional<int> ActivatedSockets::take(std::string_view name) {
+    const auto found =
+        std::find_if(sockets_.begin(), sockets_.end(), [&](const Socket& socket) { return socket.name == name; });
+    if (found == sockets_.end()) {
+        return std::nullopt;
+    }
+    const int descriptor = found->descriptor;
+    sockets_.erase(found);
+    return descriptor;
+}
+
+void hand_over(ActivatedSockets& sockets, Plan& plan) {
+    for (std::size_t i = 0; i < plan.publish.size(); ++i) {
+        plan.publish[i].adopted = sockets.take(plan.publish[i].name).value_or(-1);
+    }
+    for (ServiceEndpoint& each : plan.services) {
+        each.adopted = sockets.take(each.name).value_or(-1);
+    }
+    plan.rest.adopted_socket = sockets.take("http").value_or(-1);
+}
+
+}  // namespace telegate

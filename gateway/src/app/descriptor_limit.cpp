@@ -1,0 +1,42 @@
+#include "app/descriptor_limit.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace telegate {
+namespace {
+
+// Threads, endpoints, the log and files of the gateway; and a cancel signal, a port and two pipes of a device.
+constexpr std::size_t descriptors_of_gateway = 24;
+constexpr std::size_t descriptors_of_device = 4;
+
+}  // namespace
+
+std::size_t raise_descriptor_limit() noexcept {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit raised{limit.rlim_max, limit.rlim_max};
+    if (limit.rlim_cur < limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+        return raised.rlim_cur;
+    }
+    return limit.rlim_cur;
+}
+
+DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::size_t rest,
+                                   std::size_t rest_streams) noexcept {
+    constexpr std::size_t spare_min = 8;
+    constexpr std::size_t accepted = 1;  // a new REST connection, before an old one gives way to it
+    const std::size_t own = descriptors_of_gateway + devices * descriptors_of_device;
+    const std::size_t spare = std::max(limit - std::min(limit, own), spare_min);
+    const std::size_t wanted = rest + rest_streams + accepted;
+    const std::size_t of_rest = std::min(spare / 4 + accepted, wanted);
+    DescriptorShares shares;
+    shares.rest_streams = of_rest == wanted ? rest_streams : std::min(rest_streams, of_rest / 3);
+    shares.rest = std::min(rest, of_rest - accepted - shares.rest_streams);
+    shares.services = spare / 8;
+    shares.subscribers = spare - of_rest - shares.services;
+    return shares;
+}
+
+}  // namespace telegate

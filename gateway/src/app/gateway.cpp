@@ -1,0 +1,358 @@
+#include "app/gateway.hpp"
+
+#include "app/schedule_refusals.hpp"
+#include "base/run_on.hpp"
+#include "log/log_value.hpp"
+#include "plan/gateway_driver.hpp"
+#include "status/state_text.hpp"
+
+#include "core/start_thread.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::chrono::milliseconds memory_pause{10};  // until there may be some again
+
+/// A file next to the state file.
+std::string path_beside(const StateFile& state, const char* ending) {
+    return state.is_kept() ? state.path() + ending : "";
+}
+
+RestOptions with_descriptors(RestOptions options, const DescriptorShares& shares) {
+    options.connections_max = shares.rest;
+    options.streams_max = shares.rest_streams;
+    return options;
+}
+
+}  // namespace
+
+Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource source)
+    : log_(log),
+      peer_log_(log),
+      state_file_(settings.state_file, log),
+      epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
+      tags_(std::move(plan.tags)),
+      started_at_(clock_.mono_now()),
+      events_(clock_, [this] { event_keeper_.wake(); }),
+      alarms_(events_,
+              [this](std::string_view device) {
+                  const std::optional<DeviceId> id = sampler_.find(device);
+                  return id && sampler_.state(*id) == DeviceState::measuring;
+              }),
+      alarm_file_(alarms_, log_, path_beside(state_file_, ".alarms")),
+      event_keeper_(events_, log_, path_beside(state_file_, ".events"), [this] { alarm_file_.save(false); }),
+      descriptors_(share_descriptors(raise_descriptor_limit(), plan.devices.size(), plan.rest.connections_max,
+                                     plan.rest.streams_max)),
+      ledger_(std::max(device_names_max, plan.devices.size()), channels_),
+      queue_(plan.queue_capacity, plan.queue_policy),
+      log_level_(reactor_, log, settings.log_level),
+      history_(static_cast<std::size_t>(settings.history_bytes), std::chrono::milliseconds(settings.history_age_ms),
+               nullptr, static_cast<std::size_t>(settings.history_per_channel)),
+      sample_text_(channels_, epoch_ms_, tags_),
+      streams_([this] { reactor_.post([this] { pump_.catch_up(); }); }, [this] { rest_.wake_streams(); }),
+      slow_gaps_({channels_, clock_, epoch_ms_,
+                  [this](PayloadFormat format, std::uint64_t id) {
+                      reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
+                  }}),
+      publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
+      recorders_({channels_, clock_, log_, epoch_ms_}),
+      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_, &recorders_,
+             tags_},
+            epoch_ms_),
+      services_(services_parts(), plan.services, descriptors_.services, epoch_ms_),
+      last_values_({reactor_, channels_, publishers_, pump_, history_, slow_gaps_}),
+      beats_(reactor_, channels_, pump_),
+      pump_watch_(reactor_, clock_, pump_),
+      endpoint_trouble_(clock_),
+      sampler_(sample_clock_, channels_, queue_, ledger_, waker_),
+      channel_watch_({reactor_, channels_, pump_, clock_,
+                      [this](DeviceId device) {
+                          return sampler_.state(device) == DeviceState::measuring;
+                      }}),
+      sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
+      unclaimed_sections_(unclaimed_parts()),
+      live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
+                   log_level_, recorders_, events_, alarms_}),
+      live_settings_(
+          settings, with_credentials(std::move(source)),
+          [this](const LiveParts::Wanted& wanted) { return change_settings(wanted); }, log_),
+      state_timer_("tg-state", [this] { return note_state(); }),
+      rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
+    sampler_.on_refused([this](const std::string& device, std::string_view why) {
+        if (log_.has_debug()) {
+            log_.debug_limited(device, "device input refused device=" + log_value(device) + " why=" + log_quoted(why));
+        }
+    });
+    alarms_.retain(settings);
+    observe_alarms();
+    add_devices(std::move(plan.devices));
+    observe_devices();  // from now on, so that the devices of the start are not reported as added
+    recorders_.change(plan.recorders);
+    beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
+    unclaimed_sections_.watch(settings.channels);
+}
+
+Gateway::~Gateway() {
+    finish();
+}
+
+Publishers::Hooks Gateway::publisher_hooks() {
+    return {[this](PayloadFormat format, const MonitorEvent& event) { note(format, event); },
+            [this](PayloadFormat format) {
+                return slow_gaps_.hooks(format);
+            }};
+}
+
+void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
+    // Before the pump takes more, which then is live for a new subscription.
+    last_values_.note(format, event);
+    if (event.kind == MonitorEventKind::disconnected) {
+        slow_gaps_.forget(format, event.peer_id);
+    }
+    // With the first, what nobody asked for is out of the queue before anybody can ask.
+    if (event.kind == MonitorEventKind::handshake_done || event.kind == MonitorEventKind::subscribed) {
+        pump_.catch_up();
+    }
+    endpoint_trouble_.note(event);
+    peer_log_.note(event);
+}
+
+void Gateway::add_devices(std::vector<PlannedDevice> devices) {
+    for (PlannedDevice& device : devices) {
+        alarms_.continue_in(device.processing, device.options.name);
+        read_events_from(*device.driver, events_);
+        sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
+    }
+}
+
+std::string Gateway::change_settings(const LiveParts::Wanted& wanted) {
+    std::string left = live_parts_.change(wanted);
+    if (!wanted.dry_run) {
+        unclaimed_sections_.watch(wanted.to.channels);
+    }
+    return left;
+}
+
+ReloadSource Gateway::with_credentials(ReloadSource source) {
+    source.reload_files = [this](const Settings& settings) {
+        const std::vector<NamedCurve> curves = read_curves(settings);  // first: when it throws, nothing has changed
+        const std::vector<NamedCurve> of_services = read_service_curves(settings);
+        const CredentialsRead rest = rest_.reload_credentials();
+        return std::max(rest, renew(curves, of_services));
+    };
+    return source;
+}
+
+CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services) {
+    const auto read = ask_io<CredentialsRead>([&] {
+        CredentialsRead result = CredentialsRead::none;
+        const auto note = [&](const NamedCurve& each, std::optional<std::size_t> closed, const char* kind) {
+            result = std::max(result, each.curve != nullptr ? CredentialsRead::same : CredentialsRead::none);
+            if (closed) {
+                result = CredentialsRead::changed;
+                log_.info_each("curve keys changed " + std::string(kind) + '=' + log_value(each.name) +
+                               " subscribers_closed=" + std::to_string(*closed));
+            }
+        };
+        for (const NamedCurve& each : publish) {
+            note(each, publishers_.renew(each), "publish");
+        }
+        for (const NamedCurve& each : services) {
+            note(each, services_.endpoints().renew(each), "services");
+        }
+        return result;
+    });
+    if (!read) {
+        throw LateAnswer("the io thread did not answer in time, CURVE keys are as they were");
+    }
+    return *read;
+}
+
+std::vector<Endpoint> Gateway::endpoints() const {
+    std::vector<Endpoint> result;
+    for (const FormatEndpoint& bound : publishers_.endpoints()) {
+        result.push_back(bound.endpoint);
+    }
+    return result;
+}
+
+void Gateway::start() {
+    state_file_.begin(epoch_ms_);
+    alarm_file_.save(false);
+    event_keeper_.start();
+    note_start();
+    pump_.start();
+    channel_watch_.start();
+    io_thread_ = start_thread("tg-io", [this] { run_io(); });
+    sampling_threads_.start();
+    for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
+        log_.warn(line);
+    }
+    if (state_file_.is_kept()) {
+        state_timer_.start();
+        state_timer_.call_at(clock_.mono_now() + state_interval);
+    }
+    rest_.start();
+    state_ = GatewayState::running;
+    log_start();
+}
+
+/// A call for which there is no memory costs what it was for; the loop goes on.
+void Gateway::run_io() {
+    bool is_short = false;
+    for (bool is_over = false; !is_over;) {
+        try {
+            if (is_short) {
+                reactor_.run_for(memory_pause);
+                log_.warn_limited("out of memory", "out of memory on tg-io");
+                services_.recover();
+                is_short = false;
+            }
+            reactor_.run();
+            is_over = true;
+        } catch (const std::bad_alloc&) {
+            is_short = true;
+        }
+    }
+}
+
+void Gateway::begin_stop() {
+    if (state_.exchange(GatewayState::stopping) == GatewayState::stopping) {
+        return;
+    }
+    stop_until_ = clock_.mono_now() + stop_grace_max;
+    log_.info("stopping");
+    rest_.close();
+    live_settings_.stop();
+    if (queue_.policy() == OverflowPolicy::block) {
+        queue_.close();  // the sampler may be waiting for room
+    }
+    sampling_threads_.stop();
+    queue_.close();
+    reactor_.post([this] {
+        beats_.set_interval(std::chrono::milliseconds(0));
+        pump_.drain_all();
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_until_ - clock_.mono_now());
+        const auto grace = std::max(left, std::chrono::milliseconds(0));
+        const auto left_open = std::make_shared<std::atomic<int>>(3);
+        const auto is_closed = [this, left_open] {
+            if (--*left_open == 0) {
+                stopped_.wake();
+            }
+        };
+        services_.close(grace, is_closed);
+        publishers_.close(grace, is_closed);
+        streams_.end();
+        rest_.stop_after_streams(stop_until_, is_closed);
+    });
+}
+
+void Gateway::finish() {
+    rest_.stop();
+    live_settings_.stop();
+    if (state_.exchange(GatewayState::stopping) != GatewayState::stopping) {
+        queue_.close();
+        sampling_threads_.stop();
+    }
+    if (!io_thread_.joinable()) {
+        return;
+    }
+    reactor_.stop();
+    io_thread_.join();
+    services_.join();
+    state_timer_.stop();
+    pump_.discard_all(DropReason::shutdown);
+    recorders_.close();
+    events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});
+    event_keeper_.stop();
+    alarm_file_.save(true);
+    end_epoch();
+    log_final_books();
+}
+
+template <class Answer>
+std::optional<Answer> Gateway::ask_io(const std::function<Answer()>& question) {
+    std::optional<Answer> answer;
+    if (!run_on(
+            reactor_, [&] { answer = question(); }, answer_time_max)) {
+        return std::nullopt;
+    }
+    return answer;
+}
+
+std::optional<StatusSnapshot> Gateway::snapshot() {
+    auto snapshot = ask_io<StatusSnapshot>([this] {
+        pump_.catch_up();
+        return take_snapshot();
+    });
+    if (snapshot) {  // not on the io thread: it reads files
+        snapshot->config.differs_from_file = live_settings_.differs_from_file();
+    }
+    return snapshot;
+}
+
+std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_t id) {
+    return ask_io<bool>([this, format, id] { return publishers_.close_peer(format, id); });
+}
+
+/// Whether the thread that reads the device is held up.
+bool Gateway::is_stuck(DeviceId device) const {
+    return sampling_threads_.is_deaf(device) ||
+           (!sampler_.is_own(device) && sampling_threads_.overdue(clock_.mono_now()) > answer_time_max);
+}
+
+std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCommand what) {
+    const auto id = sampler_.find(device);
+    // Who asks a thread that hangs would hang as well, with a worker of the REST server.
+    if (!id || is_stuck(*id)) {
+        return std::nullopt;
+    }
+    const auto result = sampling_threads_.run_command(*id, what, answer_time_max);
+    if (result) {
+        log_.info_each("device command device=" + std::string(device) + " state=" +
+                       std::string(to_string(result->state)) + " possible=" + (result->possible ? "true" : "false"));
+    }
+    return result;
+}
+
+std::string Gateway::rest_url() const {
+    const std::vector<std::string> urls = rest_.urls();
+    return urls.empty() ? "none" : urls.front();
+}
+
+void Gateway::log_start() const {
+    std::string endpoints_text;
+    for (const Endpoint& endpoint : endpoints()) {
+        endpoints_text += " publish=" + to_string(endpoint);
+    }
+    for (const std::string& url : service_urls()) {
+        endpoints_text += " services=" + url;
+    }
+    log_.info("running rest=" + rest_url() + endpoints_text + " devices=" + std::to_string(sampler_.devices().size()) +
+              " queue=" + std::to_string(queue_.capacity()));
+}
+
+void Gateway::log_final_books() const {
+    const std::vector<Books> books = ledger_.cut(sampler_.names());
+    if (!ledger_.channels_agree(books.size())) {
+        log_.error("books of devices and of channels disagree");
+    }
+    for (std::size_t i = 0; i < books.size(); ++i) {
+        const std::string line = sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]);
+        if (books[i].balanced() && books[i].queued == 0) {
+            log_.info("books device=" + line);
+        } else {
+            log_.error("books do not balance device=" + line);
+        }
+    }
+    const PublisherTotals totals = publishers_.totals();
+    log_.info("stopped messages=" + std::to_string(totals.messages) + " matched=" + std::to_string(totals.matched) +
+              " sent=" + std::to_string(totals.sent) + " dropped=" + std::to_string(totals.dropped) +
+              " pending=" + std::to_string(totals.pending));
+}
+
+}  // namespace telegate

@@ -1,0 +1,195 @@
+#pragma once
+
+#include "app/descriptor_limit.hpp"
+#include "base/timer_thread.hpp"
+#include "core/bounded_queue.hpp"
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+#include "core/ledger.hpp"
+#include "core/reactor.hpp"
+#include "core/waker.hpp"
+#include "device/clock_watch.hpp"
+#include "device/sampler.hpp"
+#include "device/sampling_threads.hpp"
+#include "encode/sample_text.hpp"
+#include "endpoints/last_values.hpp"
+#include "endpoints/peer_log.hpp"
+#include "endpoints/publishers.hpp"
+#include "events/alarm_file.hpp"
+#include "events/alarms.hpp"
+#include "events/event_keeper.hpp"
+#include "events/events.hpp"
+#include "gaps/slow_gaps.hpp"
+#include "line/beats.hpp"
+#include "line/channel_watch.hpp"
+#include "line/history.hpp"
+#include "line/open_streams.hpp"
+#include "line/pump.hpp"
+#include "line/pump_watch.hpp"
+#include "live/live_parts.hpp"
+#include "live/live_settings.hpp"
+#include "log/log.hpp"
+#include "log/log_level.hpp"
+#include "plan/plan.hpp"
+#include "record/recorders.hpp"
+#include "rest/rest_server.hpp"
+#include "rest/rest_traffic.hpp"
+#include "services/services.hpp"
+#include "state/state_file.hpp"
+#include "status/health_checks.hpp"
+#include "status/status.hpp"
+#include "status/unclaimed_sections.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace telegate {
+
+/// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
+///
+/// Threads: constructor, start(), finish() the main thread; begin_stop() any one; snapshot(), command(), health() and
+///          what close_subscriber() and live_settings() do any while running.
+/// Limits:  those of its parts.
+/// Failure: the constructor throws std::system_error when an address cannot be had, and as StateFile's; start() when a
+///          thread cannot. On the io thread a lack of memory costs what the call was for, and is logged.
+class Gateway {
+  public:
+    /// How long subscribers may take to read what is pending when the gateway stops.
+    static constexpr std::chrono::milliseconds stop_grace_max{2'000};
+    /// How long a REST request waits for the thread that knows the answer.
+    static constexpr std::chrono::milliseconds answer_time_max{1'000};
+    /// How long health() waits for the io thread, which answers within a turn of its loop.
+    static constexpr std::chrono::milliseconds sign_of_life_max{100};
+    /// Names that devices may have had since the start, several times what the settings allow at once: each has books.
+    static constexpr std::size_t device_names_max = 1'024;
+
+    /// How often the state file gets the ledger, so that it is known after a power failure. A large file is written
+    /// less often, since flash memory wears.
+    static constexpr std::chrono::seconds state_interval{60};
+    static constexpr std::chrono::seconds state_interval_large{600};
+
+    Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource source = {});
+    ~Gateway();
+    Gateway(const Gateway&) = delete;
+    Gateway& operator=(const Gateway&) = delete;
+
+    void start();
+    /// No new samples, then the queue is published, then subscribers may read until stop_grace_max from now. Returns
+    /// when the sampling thread has ended.
+    void begin_stop();
+    /// Readable when what begin_stop() began is done.
+    [[nodiscard]] int stopped_descriptor() const noexcept { return stopped_.descriptor(); }
+    /// Ends everything now, also what begin_stop() has not finished, and logs the final books. What is still queued
+    /// counts as dropped{shutdown}.
+    void finish();
+
+    /// nullopt: the io thread did not answer in time.
+    [[nodiscard]] std::optional<StatusSnapshot> snapshot();
+    [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
+    /// Whether there was such a subscriber. nullopt: the io thread did not answer in time.
+    [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
+    /// Looks at every part, and waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
+    [[nodiscard]] Health health();
+
+    [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }
+
+    /// As bound, in the order of the settings. Threads: the main one before start(), later the reactor's.
+    [[nodiscard]] std::vector<Endpoint> endpoints() const;
+    [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
+    /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
+    [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
+    /// Where services are asked for, as bound. Threads: any.
+    [[nodiscard]] std::vector<std::string> service_urls() const { return services_.endpoints().urls(); }
+    [[nodiscard]] Pump& pump() noexcept { return pump_; }
+    [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
+    [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
+    [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+    [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
+    /// Threads: any.
+    [[nodiscard]] EventLog& events() noexcept { return events_; }
+    /// Threads: any.
+    [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
+
+  private:
+    void run_io();
+    void note(PayloadFormat format, const MonitorEvent& event);
+    [[nodiscard]] Publishers::Hooks publisher_hooks();
+    [[nodiscard]] bool is_stuck(DeviceId device) const;
+    void take_transport(StatusSnapshot& snapshot) const;
+    void add_devices(std::vector<PlannedDevice> devices);
+    [[nodiscard]] RestHandlers rest_handlers();
+    [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
+    CredentialsRead renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
+    /// What the io thread answers to a question. nullopt: not in time.
+    template <class Answer>
+    [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);
+    [[nodiscard]] StatusSnapshot take_snapshot() const;
+    void take_books(StatusSnapshot& snapshot) const;
+    void take_channels(StatusSnapshot& snapshot) const;
+    [[nodiscard]] ConfigHandlers config_handlers();
+    [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
+    [[nodiscard]] std::string change_settings(const LiveParts::Wanted& wanted);
+    [[nodiscard]] std::string rest_url() const;
+    [[nodiscard]] ServicesParts services_parts();
+    [[nodiscard]] EpochLedger epoch_ledger() const;
+    [[nodiscard]] MonoTime note_state();
+    void end_epoch();
+    void observe_devices();
+    void observe_alarms();
+    void note_start();
+    void log_start() const;
+    void log_final_books() const;
+
+    Log& log_;
+    PeerLog peer_log_;
+    const SystemClock clock_;
+    const WatchedClock sample_clock_;
+    StateFile state_file_;
+    const std::int64_t epoch_ms_;
+    const Tags tags_;
+    const MonoTime started_at_;
+    EventLog events_;
+    Alarms alarms_;
+    AlarmFile alarm_file_;
+    EventKeeper event_keeper_;
+    const DescriptorShares descriptors_;
+    MonoTime stop_until_{};  // when the grace for subscribers ends
+    std::atomic<GatewayState> state_{GatewayState::starting};
+    ChannelTable channels_;
+    Ledger ledger_;
+    BoundedQueue<TelemetrySample> queue_;
+    Waker waker_;
+    Waker stopped_;
+    Reactor reactor_;
+    LogLevel log_level_;
+    History history_;
+    SampleText sample_text_;
+    OpenStreams streams_;
+    RestTraffic traffic_;
+    SlowGaps slow_gaps_;
+    Publishers publishers_;
+    Recorders recorders_;
+    Pump pump_;
+    Services services_;
+    LastValues last_values_;
+    Beats beats_;
+    PumpWatch pump_watch_;
+    EndpointTrouble endpoint_trouble_;
+    Sampler sampler_;
+    ChannelWatch channel_watch_;
+    SamplingThreads sampling_threads_;
+    UnclaimedSections unclaimed_sections_;
+    LiveParts live_parts_;
+    LiveSettings live_settings_;
+    TimerThread state_timer_;
+    RestServer rest_;
+    std::thread io_thread_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,50 @@
+#include "app/gateway.hpp"
+#include "base/build_info.hpp"
+#include "events/device_events.hpp"
+
+#include <new>
+#include <string>
+
+// What the gateway reports without being asked: events, and the checks of its health.
+
+namespace telegate {
+
+void Gateway::observe_devices() {
+    sampler_.observe_with([this](const DeviceNews& news) {
+        try {
+            events_.add(to_event(news));
+        } catch (const std::bad_alloc&) {
+            events_.count_lost();
+        }
+    });
+}
+
+void Gateway::observe_alarms() {
+    sampler_.observe_alarms_with([this](const AlarmNews& news) { alarms_.note(news); });
+}
+
+void Gateway::note_start() {
+    events_.add({.time_utc_ns = clock_.utc_now_ns(),
+                 .kind = EventKind::gateway_started,
+                 .text = "version=" + std::string(build_info::version) + " epoch=" + std::to_string(epoch_ms_) +
+                         " devices=" + std::to_string(sampler_.devices().size())});
+}
+
+Health Gateway::health() {
+    Health health;
+    const GatewayState state = state_;
+    const bool runs = state == GatewayState::running;
+    health.checks.push_back({.name = "state", .good = runs, .detail = runs ? "" : std::string(to_string(state))});
+    health.checks.push_back(check_sampling(sampling_threads_, sampler_, clock_.mono_now()));
+    health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.ask(sign_of_life_max) : PumpReport{}));
+    health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
+    health.checks.push_back(endpoint_trouble_.check());
+    health.checks.push_back(check_recordings(recorders_.status()));
+    health.checks.push_back(check_devices(sampler_));
+    health.checks.push_back(check_stopped(sampler_));
+    health.checks.push_back(check_channels(channel_watch_.bad()));
+    health.checks.push_back(check_channel_settings(unclaimed_sections_.unclaimed()));
+    return health;
+}
+
+}  // namespace telegate

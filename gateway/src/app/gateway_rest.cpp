@@ -1,0 +1,79 @@
+#include "app/gateway.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What REST asks of the gateway.
+
+namespace telegate {
+
+RestHandlers Gateway::rest_handlers() {
+    RestHandlers handlers;
+    handlers.snapshot = [this] {
+        return snapshot();
+    };
+    handlers.devices = [this] {
+        std::vector<std::string> names;
+        for (const DeviceId id : sampler_.devices()) {
+            names.push_back(sampler_.status(id).name);
+        }
+        return names;
+    };
+    handlers.command = [this](std::string_view device, DeviceCommand what) {
+        return command(device, what);
+    };
+    handlers.health = [this] {
+        return health();
+    };
+    handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
+        return close_subscriber(format, id);
+    };
+    handlers.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
+        return state_file_.published_after(epoch_ms, position);
+    };
+    handlers.log_change = [this](const std::string& line) {
+        log_.info_each(line);
+    };
+    handlers.log_refused = [this](std::string_view who, const std::string& line) {
+        log_.info_limited("rest change refused " + std::string(who), line);
+    };
+    handlers.sample_text = &sample_text_;
+    handlers.history = &history_;
+    handlers.events = &events_;
+    handlers.alarms = &alarms_;
+    handlers.ledger = &ledger_;
+    handlers.streams = &streams_;
+    handlers.log_level = &log_level_;
+    handlers.traffic = &traffic_;
+    handlers.config = config_handlers();
+    return handlers;
+}
+
+ConfigHandlers Gateway::config_handlers() {
+    ConfigHandlers handlers;
+    handlers.in_force = [this] {
+        return live_settings_.in_force();
+    };
+    handlers.reload = [this](std::string_view who, bool dry_run) {
+        return live_settings_.reload(who, dry_run);
+    };
+    handlers.replace = [this](const LiveSettings::Replacement& replacement, std::string_view who) {
+        return live_settings_.replace(replacement, who);
+    };
+    handlers.to_json = live_settings_.source().to_json;
+    handlers.from_json = live_settings_.source().from_json;
+    handlers.from_patch = live_settings_.source().from_patch;
+    handlers.generations = [this] {
+        return live_settings_.generations();
+    };
+    handlers.rollback = [this](std::optional<std::uint64_t> generation, bool dry_run, std::string_view who) {
+        return live_settings_.rollback(generation, dry_run, who);
+    };
+    handlers.confirm = [this](std::string_view who) {
+        return live_settings_.confirm(who);
+    };
+    return handlers;
+}
+
+}  // namespace telegate

@@ -1,0 +1,124 @@
+#include "app/gateway.hpp"
+
+#include "log/log_value.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What the gateway tells of itself: one look at every part, on the io thread.
+
+namespace telegate {
+
+UnclaimedSections::Parts Gateway::unclaimed_parts() {
+    return {.reactor = reactor_,
+            .clock = clock_,
+            .channels = channels_,
+            .is_measuring =
+                [this](std::string_view device) {
+                    const auto id = sampler_.find(device);
+                    return id && sampler_.state(*id) == DeviceState::measuring;
+                },
+            .on_unclaimed =
+                [this](const UnclaimedSection& section) {
+                    log_.warn("channel settings match no channel section=" + log_value(section.topic) +
+                              (section.nearest.empty() ? "" : " nearest=" + log_value(section.nearest)) +
+                              (section.others == 0 ? "" : " others=" + std::to_string(section.others)));
+                }};
+}
+
+StatusSnapshot Gateway::take_snapshot() const {
+    StatusSnapshot snapshot;
+    snapshot.state = state_;
+    snapshot.epoch_ms = epoch_ms_;
+    snapshot.tags = tags_;
+    snapshot.time_utc_ns = clock_.utc_now_ns();
+    snapshot.uptime = clock_.mono_now() - started_at_;
+    snapshot.clock = machine_clock_watch()->look();
+    snapshot.queue_capacity = queue_.capacity();
+    snapshot.queue_high_water = queue_.high_water();
+    snapshot.queue_policy = queue_.policy();
+    snapshot.sampling_schedule = sampling_threads_.schedule().in_force;
+    snapshot.config = live_settings_.status();
+    snapshot.past_starts = state_file_.past_starts();
+    take_books(snapshot);
+    snapshot.recorders = recorders_.status();
+    take_transport(snapshot);
+    snapshot.rest_endpoint = rest_url();
+    snapshot.services = services_.status();
+    take_channels(snapshot);
+    return snapshot;
+}
+
+void Gateway::take_transport(StatusSnapshot& snapshot) const {
+    for (const FormatEndpoint& bound : publishers_.endpoints()) {
+        EndpointStatus& endpoint = snapshot.endpoints.emplace_back();
+        endpoint.endpoint = to_string(bound.endpoint);
+        endpoint.format = bound.format;
+        endpoint.curve_key = bound.curve ? to_z85(bound.curve->keys.public_key) : "";
+        endpoint.delivery = bound.delivery;
+        endpoint.last_value = bound.last_value;
+        if (bound.curve && bound.curve->clients) {
+            endpoint.clients = bound.curve->clients->size();
+        }
+    }
+    snapshot.subscribers = publishers_.subscribers();
+    for (SubscriberStatus& subscriber : snapshot.subscribers) {
+        slow_gaps_.show(subscriber);
+    }
+    snapshot.subscribers_revoked = publishers_.revoked();
+    snapshot.subscribers_gapped = slow_gaps_.closed();
+    snapshot.publisher = publishers_.totals();
+    snapshot.formats = publishers_.totals_by_format();
+}
+
+void Gateway::take_channels(StatusSnapshot& snapshot) const {
+    TelemetrySample none{};
+    none.quality = Quality::bad;
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        const auto id = static_cast<ChannelId>(i);
+        if (!channels_.is_current(id)) {
+            continue;
+        }
+        const TelemetrySample* last = pump_.last(id);
+        const ChannelBooks books = ledger_.books_of(id);
+        if (last != nullptr || books.dropped_total() > 0) {
+            const ChannelInfo& info = channels_.at(id);
+            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, books.drops});
+        }
+    }
+    snapshot.channels_refused = channels_.refused();
+    snapshot.sections_unclaimed = unclaimed_sections_.unclaimed();
+}
+
+void Gateway::take_books(StatusSnapshot& snapshot) const {
+    // The pump stands still here, so the queue can only grow between the two looks at it, and what the books call
+    // queued is in it or in the hands of the sampling threads: of each one batch, and the oldest items that it is
+    // making room with.
+    const std::size_t in_hand_max =
+        queue_.producers() * (SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max);
+    const std::size_t before = queue_.size();
+    // What was in the queue by then is of one of these, and so is what is added to it, but for a device's first
+    // samples.
+    const std::vector<DeviceId> devices = sampler_.devices();
+    const std::vector<Books> all = ledger_.cut(sampler_.names());
+    snapshot.queue_depth = queue_.size();
+    std::uint64_t queued = 0;
+    for (const Books& books : all) {
+        queued += books.queued;
+        snapshot.books_removed += books;
+    }
+    const BadChannels bad = channel_watch_.bad();
+    for (const DeviceId id : devices) {
+        snapshot.devices.push_back(sampler_.status(id));
+        snapshot.channels_bad.push_back(bad.of(id));
+        snapshot.books.push_back(all[to_index(id)]);
+        snapshot.books_removed -= snapshot.books.back();
+    }
+    snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
+    snapshot.channels_agree = ledger_.channels_agree(all.size());
+    snapshot.notices = pump_.notices().totals();
+}
+
+}  // namespace telegate

@@ -1,0 +1,80 @@
+#include "app/activated_sockets.hpp"
+#include "app/command_line.hpp"
+#include "app/gateway.hpp"
+#include "app/read_device.hpp"
+#include "app/service.hpp"
+#include "app/service_notify.hpp"
+#include "app/settings_answer.hpp"
+#include "app/signals.hpp"
+#include "base/setting_failure.hpp"
+#include "base/write_out.hpp"
+#include "live/reload_source.hpp"
+#include "log/log.hpp"
+#include "log/log_value.hpp"
+#include "plan/plan.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <system_error>
+
+namespace {
+
+using namespace telegate;
+
+int answer(const CommandLine& command_line) {
+    const SettingsAnswer answer = answer_settings(command_line);
+    std::cerr << answer.errors;
+    return write_out(std::cout, std::cerr, answer.output, answer.exit_code);
+}
+
+int run(const CommandLine& command_line) {
+    Signals signals;  // before all that takes time, so that an early one waits instead of killing
+    LoadedPlan loaded = load_plan(command_line.sources);
+    const LogOptions options = log_options(loaded.settings);
+    const auto log_holder = get_for("[log] file", options.file, [&] { return std::make_unique<Log>(options); });
+    Log& log = *log_holder;
+    std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
+                  [&](const auto& text) { log.warn("settings warning=" + log_quoted(text)); });
+    {
+        ActivatedSockets sockets(log);
+        hand_over(sockets, loaded.plan);
+    }
+    ServiceNotify notify(log);
+    Gateway gateway(loaded.settings, std::move(loaded.plan), log, source_of(command_line.sources));
+    gateway.start();
+    Service service(gateway, signals, log, [&gateway] { gateway.live_settings().reload("SIGHUP"); });
+    service.run(notify);
+    gateway.finish();
+    return exit_code::ok;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const ParsedCommandLine parsed = parse_command_line(argc, argv, environ);
+        if (parsed.exit_code) {
+            if (*parsed.exit_code == exit_code::ok) {
+                return write_out(std::cout, std::cerr, parsed.output, exit_code::ok);
+            }
+            std::cerr << parsed.output;
+            return *parsed.exit_code;
+        }
+        return parsed.command_line.purpose == Purpose::run    ? run(parsed.command_line)
+               : parsed.command_line.purpose == Purpose::read ? read_device(parsed.command_line, std::cout, std::cerr)
+                                                              : answer(parsed.command_line);
+    } catch (const SettingsError& error) {
+        std::cerr << error.what() << '\n';
+        return exit_code::of_settings(error);
+    } catch (const std::system_error& error) {
+        std::cerr << "telegate: cannot start: " << error.what() << '\n';
+        return exit_code::of_start(error.code());
+    } catch (const std::exception& error) {
+        std::cerr << "telegate: " << error.what() << '\n';
+        return exit_code::internal;
+    }
+}

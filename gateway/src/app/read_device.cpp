@@ -1,0 +1,181 @@
+#include "app/read_device.hpp"
+
+#include "app/device_reading.hpp"
+#include "base/readable_bytes.hpp"
+#include "base/write_out.hpp"
+#include "config/nearest_name.hpp"
+#include "encode/time_text.hpp"
+#include "plan/channel_sections.hpp"
+#include "plan/plan.hpp"
+#include "status/status_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keeps the documented order
+
+std::string real_text(double value) {
+    constexpr std::size_t bytes_max = 32;
+    std::array<char, bytes_max> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return {text.data(), end};
+}
+
+std::string cell_text(const TelemetrySample& sample) {
+    switch (sample.type) {
+        case ValueType::none: return "-";
+        case ValueType::real: return real_text(sample.value.real);
+        case ValueType::integer: return std::to_string(sample.value.integer);
+        case ValueType::boolean: return sample.value.boolean ? "true" : "false";
+        case ValueType::text: return to_readable(sample.text());
+    }
+    return "";
+}
+
+/// Of valid UTF-8.
+std::size_t characters_in(std::string_view text) noexcept {
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+using TableRow = std::array<std::string, 4>;
+
+/// In columns, the last one without blanks behind it.
+std::string columns_text(const std::vector<TableRow>& rows) {
+    std::array<std::size_t, std::tuple_size_v<TableRow>> widths{};
+    for (const TableRow& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], characters_in(row[i]));
+        }
+    }
+    std::string text;
+    for (const TableRow& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const bool is_last = i + 1 == row.size();
+            text += row[i] + (is_last ? "\n" : std::string(widths[i] - characters_in(row[i]) + 2, ' '));
+        }
+    }
+    return text;
+}
+
+/// Which reading of how many of which device.
+struct ReadingTitle {
+    std::string_view device;
+    std::uint64_t number;
+    std::uint64_t count;
+};
+
+std::string reading_text(const ReadingTitle& title, const DeviceReading& reading) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(reading.took).count();
+    std::string text = "device " + std::string(title.device) + ", reading " + std::to_string(title.number) + " of " +
+                       std::to_string(title.count) + ", " + to_iso8601(reading.time_utc_ns) + ", took " +
+                       std::to_string(ms) + " ms\n";
+    std::vector<TableRow> rows{{"CHANNEL", "VALUE", "UNIT", "QUALITY"}};
+    for (const DeviceReading::Value& value : reading.values) {
+        const std::string many = value.samples > 1 ? ", the last of " + std::to_string(value.samples) : "";
+        rows.push_back({value.channel->channel, cell_text(value.last), value.channel->unit,
+                        std::string(to_string(value.last.quality)) + many});
+    }
+    text += reading.values.empty() ? "no samples\n" : columns_text(rows);
+    if (!reading.what.empty()) {
+        text += (reading.has_failed ? "failed: " : "in part: ") + to_readable(reading.what) + '\n';
+    }
+    return text;
+}
+
+std::string reading_json(const ReadingTitle& title, const DeviceReading& reading) {
+    Json json{{"device", title.device},
+              {"reading", title.number},
+              {"time", to_iso8601(reading.time_utc_ns)},
+              {"took_s", to_seconds(reading.took)},
+              {"failed", reading.has_failed},
+              {"error", reading.what.empty() ? Json(nullptr) : Json(to_readable(reading.what))},
+              {"channels", Json::object()}};
+    for (const DeviceReading::Value& value : reading.values) {
+        Json channel = channel_json({value.channel->topic, value.channel->unit, value.last});
+        channel["samples"] = value.samples;
+        json["channels"][value.channel->channel] = std::move(channel);
+    }
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string no_such_device(const Settings& settings, const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const DeviceSettings& device : settings.devices) {
+        names.emplace_back(device.name);
+    }
+    const std::string_view near = nearest_name(name, names);
+    const std::string advice =
+        near.empty()
+            ? "; the settings have " + (names.empty() ? "no device" : joined(std::span<const std::string_view>(names)))
+            : "; did you mean \"" + std::string(near) + "\"?";
+    return "gateway_app: --read: there is no device \"" + name + '"' + advice + '\n';
+}
+
+/// Sections of the device whose channel no reading has brought.
+std::string unclaimed_text(const Settings& settings, const std::string& device, const ChannelTable& channels) {
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < channels.size(); ++index) {
+        names.push_back(channels.at(static_cast<ChannelId>(index)).channel);
+    }
+    std::string text;
+    for (const ChannelSettings* const section : channels_of(settings, device)) {
+        if (!channels.find(section->name)) {
+            text += "warning: " +
+                    section_problem(*section, "no reading has brought a channel of this name" +
+                                                  channel_advice(section->channel(), names))
+                        .text() +
+                    '\n';
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+int read_device(const CommandLine& command_line, std::ostream& out, std::ostream& errors) {
+    LoadedPlan loaded = load_plan(command_line.sources);
+    for (const std::string& warning : loaded.warnings) {
+        errors << "warning: " << warning << '\n';
+    }
+    const auto planned =
+        std::find_if(loaded.plan.devices.begin(), loaded.plan.devices.end(),
+                     [&](const PlannedDevice& each) { return each.options.name == command_line.read.device; });
+    if (planned == loaded.plan.devices.end()) {
+        errors << no_such_device(loaded.settings, command_line.read.device);
+        return exit_code::usage;
+    }
+    DeviceReader reader(std::move(*planned));
+    int code = exit_code::ok;
+    for (std::uint64_t number = 1; number <= command_line.read.count; ++number) {
+        const DeviceReading reading = reader.read();
+        code = reading.has_failed ? exit_code::unavailable : code;
+        const ReadingTitle title{command_line.read.device, number, command_line.read.count};
+        const std::string text =
+            command_line.format == "json" ? reading_json(title, reading) : reading_text(title, reading);
+        if (const int written = write_out(out, errors, text, exit_code::ok); written != exit_code::ok) {
+            return written;
+        }
+    }
+    if (code == exit_code::ok) {  // of a device that cannot be read channels may be missing for that alone
+        errors << unclaimed_text(loaded.settings, command_line.read.device, reader.channels());
+    }
+    return code;
+}
+
+}  // namespace telegate

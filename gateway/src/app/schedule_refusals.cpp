@@ -1,0 +1,40 @@
+#include "app/schedule_refusals.hpp"
+
+#include "log/log_value.hpp"
+
+namespace telegate {
+namespace {
+
+std::string list_of(const std::vector<unsigned>& processors) {
+    std::string list;
+    for (const unsigned processor : processors) {
+        list += (list.empty() ? "" : ",") + std::to_string(processor);
+    }
+    return list;
+}
+
+std::string refusal(const std::string& setting, const std::string& reason, const std::string& remedy) {
+    return "the sampling thread does without a setting " + setting + " reason=" + log_quoted(reason) +
+           " remedy=" + log_quoted(remedy);
+}
+
+}  // namespace
+
+std::vector<std::string> schedule_refusals(const ScheduleGrant& grant) {
+    std::vector<std::string> lines;
+    if (grant.priority_refused) {
+        const std::string priority = std::to_string(grant.wanted.realtime_priority);
+        lines.push_back(refusal("realtime_priority=" + priority, grant.priority_refused.message(),
+                                "grant CAP_SYS_NICE or a limit LimitRTPRIO of " + priority + " or more"));
+    }
+    const std::string processors = "cpu_affinity=" + list_of(grant.wanted.processors);
+    const std::string remedy = "name processors that are in use and that this process may run on";
+    if (grant.processors_refused) {
+        lines.push_back(refusal(processors, grant.processors_refused.message(), remedy));
+    } else if (grant.in_force.processors.size() < grant.wanted.processors.size()) {
+        lines.push_back(refusal(processors, "only " + list_of(grant.in_force.processors) + " granted", remedy));
+    }
+    return lines;
+}
+
+}  // namespace telegate

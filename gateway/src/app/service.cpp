@@ -1,0 +1,160 @@
+#include "app/service.hpp"
+
+#include "base/exit_code.hpp"
+#include "status/state_text.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+/// A gateway that is alive gives two signs of life in the watchdog's time; one that is not is looked at more often, so
+/// that it is not too late when it recovers.
+constexpr int looks_alive = 2;
+constexpr int looks_stuck = 10;
+
+/// ": REST at A, B", or what is said where there is none.
+std::string places_text(const char* what, const std::vector<std::string>& urls, const char* none) {
+    std::string text;
+    for (const std::string& url : urls) {
+        text += (text.empty() ? what : ", ") + url;
+    }
+    return text.empty() ? none : text;
+}
+
+/// systemctl reload cannot fail, so this is where an operator sees that it did not work. "" when it did.
+std::string reload_text(const std::optional<ReloadStatus>& last) {
+    if (!last || !is_refusal(last->outcome)) {
+        return "";
+    }
+    const std::string count = std::to_string(last->problems_count);
+    return "; settings not changed: " + count + (last->problems_count == 1 ? " problem" : " problems") +
+           ", see /status or the log";
+}
+
+/// " pump: why; devices: why", of those that have failed and are warnings, or are not.
+std::string failed_checks_text(const Health& health, bool warnings) {
+    std::string text;
+    for (const HealthCheck& check : health.checks) {
+        if (!check.good && check.is_warning == warnings) {
+            text += (text.empty() ? " " : "; ") + std::string(check.name) + ": " + check.detail;
+        }
+    }
+    return text;
+}
+
+std::string with_warnings(const std::string& text, const Health& health) {
+    const std::string warnings = failed_checks_text(health, true);
+    return warnings.empty() ? text : text + "; warning:" + warnings;
+}
+
+}  // namespace
+
+Service::Service(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload)
+    : gateway_(gateway), signals_(signals), log_(log), reload_(std::move(reload)) {}
+
+void Service::run(ServiceNotify& notify) {
+    notify.ready(running_text());
+    std::array<pollfd, 2> waiting{pollfd{signals_.descriptor(), POLLIN, 0},
+                                  pollfd{gateway_.stopped_descriptor(), POLLIN, 0}};
+    while (!is_cut_ && waiting[1].revents == 0) {
+        ::poll(waiting.data(), waiting.size(), look_after(notify));
+        for (const int signal : signals_.take()) {
+            answer(signal, notify);
+        }
+    }
+}
+
+void Service::answer(int signal, ServiceNotify& notify) {
+    switch (signal) {
+        case SIGHUP:
+            if (!is_stopping_) {
+                notify.reloading();
+                reload_();
+                notify.ready(running_text());
+            }
+            return;
+        case SIGUSR1: return log_.reopen();
+        case SIGUSR2: return log_state();
+        default: return ask_to_stop(notify);
+    }
+}
+
+void Service::ask_to_stop(ServiceNotify& notify) {
+    if (is_stopping_) {
+        log_.warn_each("second signal: stopping at once");
+        is_cut_ = true;
+        leave_without_stuck();
+        return;
+    }
+    is_stopping_ = true;
+    notify.stopping();
+    // It waits for threads; this one goes on listening to signals.
+    stop_ = std::async(std::launch::async, [this] { gateway_.begin_stop(); });
+}
+
+/// A thread that does not end must not keep the process.
+void Service::leave_without_stuck() {
+    leaving_ = std::jthread([this](const std::stop_token& stopped) {
+        constexpr std::chrono::seconds patience{1};
+        std::mutex mutex;
+        std::condition_variable_any over;
+        std::unique_lock lock(mutex);
+        over.wait_for(lock, stopped, patience, [] { return false; });
+        if (!stopped.stop_requested()) {
+            log_.error("a thread does not end: leaving without it");
+            std::_Exit(exit_code::internal);
+        }
+    });
+}
+
+void Service::log_state() {
+    for (const std::string& line : state_lines(gateway_.health(), gateway_.snapshot())) {
+        log_.info_each(line);
+    }
+}
+
+int Service::look_after(ServiceNotify& notify) {
+    if (notify.watchdog_time() == Duration(0)) {
+        return -1;
+    }
+    MonoTime now = clock_.mono_now();
+    if (now >= look_at_) {
+        const Health health = gateway_.health();
+        if (health.alive()) {
+            notify.watchdog();
+        }
+        if (!is_stopping_) {
+            const std::string text =
+                health.ready() ? running_text()
+                               : "not ready:" + failed_checks_text(health, false) + reload_text(last_reload());
+            notify.status(with_warnings(text, health));
+        }
+        now = clock_.mono_now();
+        look_at_ = now + notify.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(look_at_ - now);
+    return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 1));
+}
+
+std::string Service::running_text() const {
+    return "running" + places_text(": REST at ", gateway_.rest_urls(), ", without REST") +
+           places_text("; services at ", gateway_.service_urls(), "") + reload_text(last_reload());
+}
+
+std::optional<ReloadStatus> Service::last_reload() const {
+    return gateway_.live_settings().status().last_reload;
+}
+
+}  // namespace telegate

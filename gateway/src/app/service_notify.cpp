@@ -1,0 +1,127 @@
+#include "app/service_notify.hpp"
+
+#include "base/taken_variable.hpp"
+#include "log/log_value.hpp"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+/// What the manager asks of this process: signs of life within so much time, or none.
+Duration take_watchdog_time() {
+    constexpr std::uint64_t usec_max = 3'600'000'000;  // an hour; longer is as good as that
+    const auto usec = to_number(take_variable("WATCHDOG_USEC"));
+    const std::string pid = take_variable("WATCHDOG_PID");
+    const bool is_ours = pid.empty() || to_number(pid) == static_cast<std::uint64_t>(::getpid());
+    return std::chrono::microseconds(usec && is_ours ? std::min(*usec, usec_max) : 0);
+}
+
+/// One line: what follows a line break would be read as another message.
+std::string status_line(std::string_view text) {
+    std::string line = "STATUS=" + std::string(text);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return line;
+}
+
+int open_socket() noexcept {
+    const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) {
+        return descriptor;
+    }
+    constexpr auto time_max = std::chrono::microseconds(ServiceNotify::send_time_max);
+    const timeval send_time{.tv_sec = time_max.count() / 1'000'000, .tv_usec = time_max.count() % 1'000'000};
+    ::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &send_time, sizeof send_time);
+    return descriptor;
+}
+
+}  // namespace
+
+ServiceNotify::ServiceNotify(Log& log) : log_(log) {
+    address_ = take_variable("NOTIFY_SOCKET");
+    const Duration watchdog_time = take_watchdog_time();
+    if (address_.empty()) {
+        return;
+    }
+    if (address_.size() >= sizeof sockaddr_un{}.sun_path || (address_.front() != '/' && address_.front() != '@')) {
+        log_.warn("service manager not told: NOTIFY_SOCKET is no path and no @name value=" + log_quoted(address_));
+        return;
+    }
+    if (address_.front() == '@') {
+        address_.front() = '\0';
+    }
+    socket_ = open_socket();
+    if (socket_ < 0) {
+        log_.warn("service manager not told: no socket why=" + log_quoted(std::generic_category().message(errno)));
+        return;
+    }
+    watchdog_time_ = watchdog_time;
+}
+
+ServiceNotify::~ServiceNotify() {
+    if (socket_ >= 0) {
+        ::close(socket_);
+    }
+}
+
+void ServiceNotify::ready(std::string_view status) {
+    (void)is_news(status);
+    send("READY=1\n" + status_line(status));
+}
+
+void ServiceNotify::reloading() {
+    const auto now = std::chrono::duration_cast<std::chrono::microseconds>(SystemClock().mono_now().time_since_epoch());
+    send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now.count()));
+}
+
+void ServiceNotify::stopping() {
+    (void)is_news("stopping");
+    send("STOPPING=1\n" + status_line("stopping"));
+}
+
+void ServiceNotify::status(std::string_view text) {
+    if (is_news(text)) {
+        send(status_line(text));
+    }
+}
+
+void ServiceNotify::watchdog() {
+    send("WATCHDOG=1");
+}
+
+bool ServiceNotify::is_news(std::string_view status) {
+    const std::lock_guard lock(mutex_);
+    if (last_status_ == status) {
+        return false;
+    }
+    last_status_ = status;
+    return true;
+}
+
+void ServiceNotify::send(const std::string& message) {
+    if (socket_ < 0) {
+        return;
+    }
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    std::copy(address_.begin(), address_.end(), std::begin(to.sun_path));
+    const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
+    if (::sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), bytes) <
+        0) {
+        const std::string why = std::generic_category().message(errno);
+        log_.warn_limited("notify", "service manager not told message=" +
+                                        log_quoted(message.substr(0, message.find('\n'))) + " why=" + log_quoted(why));
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,157 @@
+#include "app/settings_answer.hpp"
+
+#include "config/settings_text.hpp"
+#include "plan/device_check.hpp"
+#include "plan/machine_check.hpp"
+#include "plan/plan.hpp"
+#include "settings/settings_json.hpp"
+#include "status/report_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Where it was given, for programs.
+void add_source(Json& json, const SettingsProblem& problem) {
+    constexpr std::string_view variable = "env ";
+    if (problem.file.starts_with("--")) {
+        json["source"] = "command line";
+        json["option"] = problem.file;
+    } else if (problem.file.starts_with(variable)) {
+        json["source"] = "environment";
+        json["variable"] = problem.file.substr(variable.size());
+    } else if (!problem.file.empty()) {
+        json["source"] = "file";
+        json["file"] = problem.file;
+    }
+    if (problem.line > 0) {
+        json["line"] = problem.line;
+    }
+}
+
+Json problem_json(const SettingsProblem& problem) {
+    Json json = Json::object();
+    add_source(json, problem);
+    const std::string& key = problem.setting.empty() ? problem.key : problem.setting;
+    if (!key.empty()) {
+        json["key"] = key;
+    }
+    json["what"] = problem.what;
+    return json;
+}
+
+using Changes = std::optional<std::vector<SettingChange>>;  // nullopt: not compared
+
+/// What is different from the settings in `path`, in the form of GET /config.
+std::vector<SettingChange> changes_from(const std::string& path, const Settings& wanted) {
+    std::ifstream file(path == "-" ? "/dev/stdin" : path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file) {
+        throw SettingsError({{.file = "--against " + path, .key = "", .what = "cannot be read"}});
+    }
+    try {
+        return diff(settings_from_json(text).settings, wanted);
+    } catch (const SettingsError& error) {
+        std::vector<SettingsProblem> problems = error.problems();
+        for (SettingsProblem& problem : problems) {
+            problem.file = "--against " + path;
+        }
+        throw SettingsError(std::move(problems));
+    }
+}
+
+std::string against_line(const SettingChange& change) {
+    const bool is_value = change.kind == SettingChange::Kind::changed;
+    return "change: " + key_text(change) + ' ' + std::string(to_string(change.kind)) +
+           (is_value ? " from \"" + change.from + "\" to \"" + change.to + '"' : "") +
+           (change.applies == Applies::restart ? ": needs a restart\n" : ": a reload applies it\n");
+}
+
+/// With --against only.
+std::string against_lines(const Changes& changes) {
+    std::string lines = changes && changes->empty() ? "change: none\n" : "";
+    for (const SettingChange& change : changes.value_or(std::vector<SettingChange>())) {
+        lines += against_line(change);
+    }
+    return lines;
+}
+
+std::string answer_json(const std::vector<SettingsProblem>& problems, const std::vector<std::string>& warnings,
+                        const Changes& changes) {
+    Json json{{"valid", problems.empty()}, {"problems", Json::array()}, {"warnings", warnings}};
+    if (changes) {
+        json["changes"] = Json::array();
+        std::transform(changes->begin(), changes->end(), std::back_inserter(json["changes"]), change_json);
+    }
+    for (const SettingsProblem& problem : problems) {
+        json["problems"].push_back(problem_json(problem));
+    }
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings) {
+    std::string lines;
+    for (const std::string& warning : warnings) {
+        lines += "warning: " + warning + '\n';
+    }
+    return lines;
+}
+
+SettingsAnswer checked_settings_answer(const CommandLine& command_line) {
+    const SettingsSources& sources = command_line.sources;
+    const bool is_json = command_line.format == "json";
+    try {
+        // Root can read what belongs to the service's user; machine_problems() warns of it.
+        LoadedPlan loaded = load_plan(sources, ::geteuid() == 0 ? SecretFile::of_any : SecretFile::own);
+        std::vector<SettingsProblem> found = machine_problems(loaded.settings, loaded.origins);
+        const std::vector<SettingsProblem> of_devices = device_warnings(loaded.settings, loaded.plan);
+        found.insert(found.end(), of_devices.begin(), of_devices.end());
+        sort_problems(found, sources.file);
+        for (const SettingsProblem& problem : found) {
+            loaded.warnings.push_back(problem.text());
+        }
+        const Changes changes =
+            command_line.against.empty() ? Changes() : Changes(changes_from(command_line.against, loaded.settings));
+        if (is_json) {
+            return {.output = answer_json({}, loaded.warnings, changes), .errors = ""};
+        }
+        return {.output = sources.file + ": no problems found\n" + against_lines(changes),
+                .errors = warning_lines(loaded.warnings)};
+    } catch (const SettingsError& error) {
+        return {.exit_code = exit_code::of_settings(error),
+                .output = is_json ? answer_json(error.problems(), {}, std::nullopt) : "",
+                .errors = is_json ? "" : std::string(error.what()) + '\n'};
+    }
+}
+
+SettingsAnswer printed_settings_answer(const CommandLine& command_line) {
+    const SettingsSources& sources = command_line.sources;
+    const std::string& format = command_line.format;
+    try {
+        const LoadedSettings loaded = load_settings(sources);
+        const std::string output = format == "ini"    ? sample_ini(loaded.settings)
+                                   : format == "json" ? settings_json(loaded.settings)
+                                                      : effective_text(loaded);
+        return {.output = output, .errors = warning_lines(loaded.warnings)};
+    } catch (const SettingsError& error) {
+        return {.exit_code = exit_code::of_settings(error), .output = "", .errors = std::string(error.what()) + '\n'};
+    }
+}
+
+}  // namespace
+
+SettingsAnswer answer_settings(const CommandLine& command_line) {
+    return (command_line.purpose == Purpose::check ? checked_settings_answer : printed_settings_answer)(command_line);
+}
+
+}  // namespace telegate

@@ -1,0 +1,59 @@
+#include "app/signals.hpp"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+constexpr std::array by_urgency{SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP};
+
+}  // namespace
+
+Signals::Signals() : descriptor_(-1) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : by_urgency) {
+        sigaddset(&set, signal);
+    }
+    std::signal(SIGPIPE, SIG_IGN);  // a peer that has gone is an error code, not a reason to die
+    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that has reached the limit for its size
+    if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) {
+        throw std::system_error(errno, std::generic_category(), "pthread_sigmask");
+    }
+    descriptor_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (descriptor_ < 0) {
+        throw std::system_error(errno, std::generic_category(), "signalfd");
+    }
+}
+
+Signals::~Signals() {
+    ::close(descriptor_);
+}
+
+// One look at all: the system gives the lowest number first, so that a storm of SIGHUP would hide a SIGTERM.
+std::vector<int> Signals::take() {
+    std::array<signalfd_siginfo, by_urgency.size()> infos{};
+    const ssize_t bytes = ::read(descriptor_, infos.data(), sizeof infos);
+    const auto count = static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) / sizeof infos.front();
+    std::vector<int> come;
+    for (const int signal : by_urgency) {
+        const auto is_it = [&](const signalfd_siginfo& info) {
+            return info.ssi_signo == static_cast<std::uint32_t>(signal);
+        };
+        if (std::any_of(infos.begin(), infos.begin() + static_cast<std::ptrdiff_t>(count), is_it)) {
+            come.push_back(signal);
+        }
+    }
+    return come;
+}
+
+}  // namespace telegate

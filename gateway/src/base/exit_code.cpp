@@ -1,0 +1,40 @@
+#include "base/exit_code.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace telegate::exit_code {
+
+namespace {
+
+bool is_refused(const std::error_code& error) noexcept {
+    return error == std::errc::permission_denied || error == std::errc::operation_not_permitted;
+}
+
+}  // namespace
+
+int of_start(const std::error_code& error) noexcept {
+    constexpr std::array about_addresses{std::errc::address_in_use,
+                                         std::errc::address_not_available,
+                                         std::errc::no_such_file_or_directory,
+                                         std::errc::not_a_directory,
+                                         std::errc::read_only_file_system,
+                                         std::errc::filename_too_long,
+                                         std::errc::no_such_device,             // no interface of this name
+                                         std::errc::no_such_device_or_address,  // a pipe that nobody reads
+                                         std::errc::address_family_not_supported};
+    if (is_refused(error)) {
+        return not_permitted;
+    }
+    return std::find(about_addresses.begin(), about_addresses.end(), error) != about_addresses.end() ? unavailable
+                                                                                                     : os_error;
+}
+
+int of_settings(const SettingsError& error) noexcept {
+    if (!error.unreadable()) {
+        return config;
+    }
+    return is_refused(error.unreadable()) ? not_permitted : no_input;
+}
+
+}  // namespace telegate::exit_code

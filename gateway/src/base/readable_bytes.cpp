@@ -1,0 +1,63 @@
+#include "base/readable_bytes.hpp"
+
+#include "base/utf8.hpp"
+
+#include <cstddef>
+
+namespace telegate {
+namespace {
+
+// C0, DEL and C1 (which are two bytes in UTF-8, the first 0xC2).
+bool is_control(std::string_view character) noexcept {
+    const unsigned first = byte_at(character, 0);
+    return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
+}
+
+void append_hexadecimal(std::string& text, std::string_view bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        text += "\\x";
+        text += digits[byte_at(bytes, at) >> 4U];
+        text += digits[byte_at(bytes, at) & 0xFU];
+    }
+}
+
+template <class Texts>
+std::string join(const Texts& texts, std::string_view separator) {
+    std::string all;
+    for (const auto& text : texts) {
+        all += all.empty() ? "" : separator;
+        all += text;
+    }
+    return all;
+}
+
+}  // namespace
+
+std::string to_readable(std::string_view bytes) {
+    std::string text;
+    text.reserve(bytes.size());
+    while (!bytes.empty()) {
+        const std::size_t length = utf8_bytes(bytes);
+        const std::string_view character = bytes.substr(0, length == 0 ? 1 : length);
+        if (length == 0 || is_control(character)) {
+            append_hexadecimal(text, character);
+        } else if (character == "\\") {
+            text += "\\\\";
+        } else {
+            text += character;
+        }
+        bytes.remove_prefix(character.size());
+    }
+    return text;
+}
+
+std::string joined(std::span<const std::string> texts, std::string_view separator) {
+    return join(texts, separator);
+}
+
+std::string joined(std::span<const std::string_view> texts, std::string_view separator) {
+    return join(texts, separator);
+}
+
+}  // namespace telegate

@@ -1,0 +1,24 @@
+#include "base/setting_failure.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+namespace telegate {
+namespace {
+
+/// What "No such file or directory" means for a file that was to be made.
+std::string folder_text(const std::error_code& error, const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    struct stat facts {};
+    const bool is_missing =
+        error == std::errc::no_such_file_or_directory && !folder.empty() && ::stat(folder.c_str(), &facts) != 0;
+    return is_missing ? "; the folder " + folder + " is missing" : "";
+}
+
+}  // namespace
+
+SettingFailure::SettingFailure(const std::system_error& cause, const std::string& setting, const std::string& path)
+    : std::system_error(cause), text_(setting + ": " + cause.what() + folder_text(cause.code(), path)) {}
+
+}  // namespace telegate

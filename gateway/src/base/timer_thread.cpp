@@ -1,0 +1,69 @@
+#include "base/timer_thread.hpp"
+
+#include "core/start_thread.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace telegate {
+
+TimerThread::TimerThread(std::string name, std::function<MonoTime()> call)
+    : name_(std::move(name)), call_(std::move(call)) {}
+
+void TimerThread::start() {
+    const std::lock_guard lock(mutex_);
+    if (!thread_.joinable() && !is_stopping_) {
+        thread_ = start_thread(name_, [this] { run(); });
+    }
+}
+
+void TimerThread::call_at(MonoTime at) {
+    {
+        const std::lock_guard lock(mutex_);
+        due_ = std::min(due_, at);
+    }
+    changed_.notify_one();
+}
+
+void TimerThread::stop() {
+    std::thread ending;
+    {
+        const std::lock_guard lock(mutex_);
+        is_stopping_ = true;
+        ending.swap(thread_);
+    }
+    changed_.notify_one();
+    if (ending.joinable()) {
+        ending.join();
+    }
+}
+
+MonoTime TimerThread::call_or_wait(const SystemClock& clock) const {
+    try {
+        return call_();
+    } catch (const std::bad_alloc&) {
+        return clock.mono_now() + memory_pause;
+    }
+}
+
+void TimerThread::run() {
+    const SystemClock clock;
+    std::unique_lock lock(mutex_);
+    while (!is_stopping_) {
+        if (due_ == MonoTime::max()) {
+            changed_.wait(lock);
+        } else if (clock.mono_now() < due_) {
+            const MonoTime until = due_;
+            changed_.wait_until(lock, until);
+        } else {
+            due_ = MonoTime::max();
+            lock.unlock();
+            const MonoTime next = call_or_wait(clock);
+            lock.lock();
+            due_ = std::min(due_, next);
+        }
+    }
+}
+
+}  // namespace telegate

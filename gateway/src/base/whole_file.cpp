@@ -1,0 +1,105 @@
+#include "base/whole_file.hpp"
+
+#include "base/descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+[[noreturn]] void fail_to(const std::string& what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+void write_all(int descriptor, std::string_view text, const std::string& path) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno != EINTR) {
+            fail_to("write " + path);
+        }
+        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+    }
+}
+
+}  // namespace
+
+std::string link_target(std::string path) {
+    constexpr int links_max = 40;  // as the kernel
+    for (int i = 0; i < links_max; ++i) {
+        struct stat facts {};
+        if (::lstat(path.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {
+            return path;  // what is wrong with it, who opens it finds
+        }
+        if (facts.st_uid != 0 && facts.st_uid != ::geteuid()) {
+            errno = EACCES;
+            fail_to("the symbolic link " + path + " of another user");
+        }
+        // A target that is absolute takes the place of the folder.
+        path = std::filesystem::path(path).parent_path() / std::filesystem::read_symlink(path);
+    }
+    errno = ELOOP;
+    fail_to(path);
+}
+
+std::string read_whole_file(const std::string& path, std::size_t bytes_max) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat facts {};
+    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
+        fail_to("open " + path);
+    }
+    errno = S_ISREG(facts.st_mode) ? EFBIG : EINVAL;
+    if (!S_ISREG(facts.st_mode) || static_cast<std::uint64_t>(facts.st_size) > bytes_max) {
+        fail_to("read " + path);
+    }
+    std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            fail_to("read " + path);
+        }
+        if (got == 0) {
+            break;
+        }
+        size += static_cast<std::size_t>(got);
+    }
+    text.resize(size);
+    return text;
+}
+
+void replace_whole_file(const std::string& path, std::string_view text) {
+    const std::string fresh = path + ".new";
+    ::unlink(fresh.c_str());  // what is left of a write that was cut
+    {
+        const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (file.get() < 0) {
+            fail_to("open " + fresh);
+        }
+        write_all(file.get(), text, fresh);
+        if (::fsync(file.get()) != 0) {
+            fail_to("fsync " + fresh);
+        }
+    }
+    if (::rename(fresh.c_str(), path.c_str()) != 0) {
+        fail_to("rename " + fresh);
+    }
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    const Descriptor parent(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (parent.get() < 0 || ::fsync(parent.get()) != 0) {
+        fail_to("fsync " + folder);
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,135 @@
+#include "encode/cbor_encoder.hpp"
+
+#include "base/utf8.hpp"
+#include "encode/cbor_items.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::uint8_t false_item = 0xF4;
+constexpr std::uint8_t true_item = 0xF5;
+constexpr std::uint8_t null_item = 0xF6;
+constexpr std::uint8_t real_item = 0xFB;
+constexpr std::size_t key_count = 8;
+constexpr std::size_t key_count_with_doubt = 10;
+
+/// Keys and heads of what is always as long; a text of up to 23 bytes has its length in the head.
+constexpr std::string_view cbor_time_key = "\x64time\x78\x1E";
+constexpr std::string_view cbor_value_key = "\x65value";
+
+constexpr std::string_view cbor_doubt =
+    "\x6C"
+    "time_quality"
+    "\x6E"
+    "unsynchronised"
+    "\x67"
+    "mono_ns";
+
+/// Indexed by Quality.
+constexpr std::array cbor_endings{ShortText("\x64good"), ShortText("\x69uncertain"),
+                                  ShortText("\x63"
+                                            "bad"),
+                                  ShortText("\x65stale")};
+
+/// Of up to TelemetrySample::text_bytes_max bytes.
+char* put_text(char* out, std::string_view text) noexcept {
+    std::array<char, 3 * TelemetrySample::text_bytes_max> sound;
+    const auto bytes = static_cast<std::size_t>(put_utf8(sound.data(), text) - sound.data());
+    out = put_cbor_head(out, CborMajor::text, bytes);
+    std::memcpy(out, sound.data(), bytes);
+    return out + bytes;
+}
+
+char* put_cbor_value(char* out, const TelemetrySample& sample) noexcept {
+    switch (sample.type) {
+        case ValueType::none: break;
+        case ValueType::real:
+            if (std::isfinite(sample.value.real)) {
+                return put_big_endian(put_cbor_byte(out, real_item), std::bit_cast<std::uint64_t>(sample.value.real));
+            }
+            break;
+        case ValueType::integer: return put_cbor_integer(out, sample.value.integer);
+        case ValueType::boolean: return put_cbor_byte(out, sample.value.boolean ? true_item : false_item);
+        case ValueType::text: return put_text(out, sample.text());
+    }
+    return put_cbor_byte(out, null_item);
+}
+
+void append_integer(std::string& out, std::int64_t value) {
+    std::array<char, cbor_item_bytes_max> item;
+    out.append(item.data(), put_cbor_integer(item.data(), value));
+}
+
+void append_text(std::string& out, std::string_view text) {
+    std::string sound(3 * text.size(), '\0');
+    sound.resize(static_cast<std::size_t>(put_utf8(sound.data(), text) - sound.data()));
+    std::array<char, cbor_item_bytes_max> head;
+    out.append(head.data(), put_cbor_head(head.data(), CborMajor::text, sound.size()));
+    out += sound;
+}
+
+void append_tags(std::string& out, const Tags& tags) {
+    append_text(out, "tags");
+    std::array<char, cbor_item_bytes_max> head;
+    out.append(head.data(), put_cbor_head(head.data(), CborMajor::map, tags.size()));
+    for (const Tag& tag : tags) {
+        append_text(out, tag.name);
+        append_text(out, tag.value);
+    }
+}
+
+}  // namespace
+
+CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags)
+    : epoch_ms_(epoch_ms), tags_(std::move(tags)), frames_(channels), time_(cbor_time_key, cbor_value_key) {}
+
+CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
+    static_assert(cbor_doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
+    std::string before;
+    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | (key_count + (tags_.empty() ? 0 : 1)));
+    append_text(before, "device");
+    append_text(before, info.device);
+    append_text(before, "channel");
+    append_text(before, info.channel);
+    append_text(before, "epoch");
+    append_integer(before, epoch_ms_);
+    append_text(before, "seq");
+    std::string after;
+    append_text(after, "unit");
+    append_text(after, info.unit);
+    if (!tags_.empty()) {
+        append_tags(after, tags_);
+    }
+    append_text(after, "quality");
+    Frame frame{StepText(before), StepText(after), 0};
+    // What a copy in steps takes too much, something else is written over, but for the last ones.
+    frame.bytes_max = frame.before.size() + cbor_item_bytes_max + TimeText::copied_bytes + cbor_item_bytes_max +
+                      frame.after.size() + StepText::step_bytes;
+    return frame;
+}
+
+std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
+    const Frame& frame = frame_of(sample.channel);
+    char* end = frame.before.put(out);
+    end = put_cbor_head(end, CborMajor::whole, sample.seq);
+    end = time_.put(end, sample.time_utc_ns);
+    end = put_cbor_value(end, sample);
+    end = frame.after.put(end);
+    end = cbor_endings[static_cast<std::size_t>(quality_of(sample))].put(end);
+    if (has_doubtful_time(sample)) {
+        put_cbor_head(out, CborMajor::map, key_count_with_doubt + (tags_.empty() ? 0 : 1));
+        std::memcpy(end, cbor_doubt.data(), cbor_doubt.size());
+        end = put_cbor_integer(end + cbor_doubt.size(), sample.time_mono_ns);
+    }
+    return static_cast<std::size_t>(end - out);
+}
+
+}  // namespace telegate

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "base/per_channel.hpp"
+#include "core/channel_table.hpp"
+#include "core/telemetry_sample.hpp"
+#include "encode/payload_value.hpp"
+#include "encode/step_text.hpp"
+#include "encode/tags.hpp"
+#include "encode/time_text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace telegate {
+
+/// Turns samples into the `cbor` payload of docs/wire.md: one map (RFC 8949) with the keys and the values of the JSON
+/// object, in the same order. A number with a fraction is a float of 64 bits, whatever its value.
+///
+/// What is constant per channel is rendered once, at its first sample; after that encoding allocates nothing.
+///
+/// Threads: one, the io thread.
+/// Limits:  one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
+/// Failure: the first sample of a channel may throw std::bad_alloc. Text that is not UTF-8 has its bad bytes replaced
+///          by U+FFFD; NaN and infinities become null.
+class CborEncoder {
+  public:
+    static constexpr std::size_t samples_per_payload_max = 1;
+
+    /// `epoch_ms`: the gateway's start, ms since 1970 UTC. `tags` go with each sample.
+    CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags = {});
+
+    /// Room that encode() needs; its result is shorter.
+    [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
+        const std::size_t bytes =
+            frame_of(sample.channel).bytes_max + (has_doubtful_time(sample) ? doubt_bytes_max : 0);
+        return sample.type == ValueType::text ? bytes + replaced_bytes_max * sample.text_bytes : bytes;
+    }
+    /// Writes the map to `out`, which has room for bytes_max(sample), and returns its length. What lies behind it in
+    /// that room is lost.
+    std::size_t encode(const TelemetrySample& sample, char* out);
+
+  private:
+    static constexpr std::size_t replaced_bytes_max = 3;  // U+FFFD
+    static constexpr std::size_t doubt_bytes_max = 64;    // of what is said of a time that nothing kept right
+
+    struct Frame {
+        StepText before;  // up to and with the key `seq`
+        StepText after;   // from the key `unit`, with the tags, up to and with the key `quality`
+        std::size_t bytes_max;
+    };
+
+    [[nodiscard]] const Frame& frame_of(ChannelId channel) {
+        return frames_.of(channel, [this](const ChannelInfo& info) { return make_frame(info); });
+    }
+    [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
+
+    std::int64_t epoch_ms_;
+    Tags tags_;
+    PerChannel<Frame> frames_;
+    TimeText time_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,93 @@
+#include "encode/time_text.hpp"
+
+#include "core/assert.hpp"
+#include "encode/digits.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+namespace telegate {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::size_t second_bytes = 20;  // 2026-11-20T23:11:34.
+
+}  // namespace
+
+TimeText::TimeText(std::string_view before, std::string_view after) noexcept
+    : before_bytes_(before.size()), size_(before.size() + time_bytes + after.size()) {
+    TELEGATE_ASSERT(size_ <= copied_bytes);
+    char* const time = std::copy(before.begin(), before.end(), text_.data());
+    std::copy(after.begin(), after.end(), time + time_bytes);
+    time[time_bytes - 1] = 'Z';
+    render_second(0);
+    render(0);
+}
+
+void TimeText::render(std::int64_t utc_ns) noexcept {
+    time_ns_ = utc_ns;
+    std::int64_t second = utc_ns / second_ns;
+    auto rest = static_cast<std::int32_t>(utc_ns % second_ns);
+    if (rest < 0) {  // before 1970
+        --second;
+        rest += static_cast<std::int32_t>(second_ns);
+    }
+    if (second != second_) {
+        render_second(second);
+    }
+    const auto fraction = static_cast<std::uint32_t>(rest);  // nine digits
+    const std::uint32_t high = fraction / 10'000;
+    const std::uint32_t low = fraction % 10'000;
+    char* out = text_.data() + before_bytes_ + second_bytes;
+    *out++ = static_cast<char>('0' + high / 10'000);
+    out = put_two_digits(out, high / 100 % 100);
+    out = put_two_digits(out, high % 100);
+    out = put_two_digits(out, low / 100);
+    put_two_digits(out, low % 100);
+}
+
+void TimeText::render_second(std::int64_t second) noexcept {
+    using namespace std::chrono;
+    second_ = second;
+    const sys_seconds time{seconds(second)};
+    const auto day = floor<days>(time);
+    const year_month_day date(day);
+    const hh_mm_ss clock(time - day);
+    const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
+    char* out = text_.data() + before_bytes_;
+    out = put_two_digits(out, year / 100);
+    out = put_two_digits(out, year % 100);
+    *out++ = '-';
+    out = put_two_digits(out, static_cast<unsigned>(date.month()));
+    *out++ = '-';
+    out = put_two_digits(out, static_cast<unsigned>(date.day()));
+    *out++ = 'T';
+    out = put_two_digits(out, static_cast<unsigned>(clock.hours().count()));
+    *out++ = ':';
+    out = put_two_digits(out, static_cast<unsigned>(clock.minutes().count()));
+    *out++ = ':';
+    out = put_two_digits(out, static_cast<unsigned>(clock.seconds().count()));
+    *out = '.';
+}
+
+double to_seconds(std::chrono::nanoseconds duration) noexcept {
+    return std::chrono::duration<double>(duration).count();
+}
+
+std::string to_iso8601(std::int64_t time_utc_ns) {
+    using namespace std::chrono;
+    const sys_time<nanoseconds> time{nanoseconds(time_utc_ns)};
+    const auto whole = floor<seconds>(time);
+    const std::time_t whole_s = whole.time_since_epoch().count();
+    std::tm parts{};
+    ::gmtime_r(&whole_s, &parts);
+    std::array<char, 32> date{};
+    const std::size_t date_bytes = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+    std::array<char, 16> fraction{};
+    std::snprintf(fraction.data(), fraction.size(), ".%09dZ", static_cast<int>((time - whole).count()));
+    return std::string(date.data(), date_bytes) + fraction.data();
+}
+
+}  // namespace telegate

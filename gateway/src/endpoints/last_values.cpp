@@ -1,0 +1,184 @@
+#include "endpoints/last_values.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t look_bytes = 64;     // what it costs to look at a topic, in bytes that are given
+constexpr std::size_t compare_bytes = 16;  // and for each of its prefixes at those that are known
+constexpr std::size_t samples_read = 256;
+
+bool matches_any(const std::set<std::string, std::less<>>& prefixes, std::string_view topic) {
+    for (std::size_t size = 0; size <= topic.size() && !prefixes.empty(); ++size) {
+        if (prefixes.contains(topic.substr(0, size))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+void LastValues::note(PayloadFormat format, const MonitorEvent& event) {
+    const Key key{format, event.peer_id};
+    const auto with_subscriber = [&](const auto& call) {
+        const auto found = subscribers_.find(key);
+        if (found != subscribers_.end()) {
+            call(found->second);
+        }
+    };
+    switch (event.kind) {  // of others it hears before it is made
+        case MonitorEventKind::handshake_done:
+            if (parts_.publishers.has_last_value(format, event.endpoint)) {
+                subscribers_[key];
+            }
+            return;
+        case MonitorEventKind::subscribed:
+            return with_subscriber([&](Subscriber& subscriber) { add(key, subscriber, event.detail); });
+        case MonitorEventKind::unsubscribed:
+            return with_subscriber([&](Subscriber& subscriber) { cancel(subscriber, event.detail); });
+        case MonitorEventKind::disconnected: subscribers_.erase(key); return;
+        default: return;
+    }
+}
+
+void LastValues::add(const Key& key, Subscriber& subscriber, std::string_view prefix) {
+    if (queue_.empty()) {
+        scanned_ = parts_.history.position();  // nobody asks about what was before
+    }
+    subscriber.changes.push_back({std::string(prefix), parts_.history.position(), false});
+    subscriber.not_begun[std::string(prefix)] = std::prev(subscriber.changes.end());
+    if (!subscriber.is_queued) {
+        queue_.push_back(key);
+        subscriber.is_queued = true;
+    }
+    work();
+}
+
+/// What has begun goes on to its end, so that it is known what the subscriber has had.
+void LastValues::cancel(Subscriber& subscriber, std::string_view prefix) {
+    const auto not_begun = subscriber.not_begun.find(prefix);
+    if (not_begun != subscriber.not_begun.end()) {
+        subscriber.changes.erase(not_begun->second);
+        subscriber.not_begun.erase(not_begun);
+    } else if (subscriber.is_queued) {
+        subscriber.changes.push_back({std::string(prefix), 0, true});
+    } else {
+        subscriber.known.erase(std::string(prefix));
+    }
+}
+
+void LastValues::turn() {
+    has_turn_ = false;
+    spent_ = 0;
+    work();
+}
+
+void LastValues::work() {
+    look_for_channels();
+    look_at_history();
+    while (!queue_.empty() && spent_ < turn_bytes) {
+        const Key key = queue_.front();
+        queue_.pop_front();
+        const auto found = subscribers_.find(key);
+        spend(look_bytes);
+        if (found == subscribers_.end()) {
+            continue;
+        }
+        found->second.is_queued = make_change(key, found->second);
+        if (found->second.is_queued) {
+            queue_.push_back(key);
+        }
+    }
+    most_in_turn_ = std::max(most_in_turn_, spent_);
+    if (spent_ > 0 && !has_turn_) {
+        has_turn_ = true;
+        parts_.reactor.post([this] { turn(); });
+    }
+}
+
+/// Or a part of the first one. Whether there are more.
+bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
+    if (subscriber.changes.empty()) {
+        return false;
+    }
+    const Change& change = subscriber.changes.front();
+    if (change.is_cancel) {
+        subscriber.known.erase(change.prefix);
+    } else {
+        if (!subscriber.has_begun) {
+            subscriber.not_begun.erase(change.prefix);
+            subscriber.has_begun = true;
+            subscriber.given_to.clear();
+        }
+        if (!give(key, subscriber, change)) {
+            return true;
+        }
+        subscriber.known.insert(change.prefix);
+        subscriber.has_begun = false;
+    }
+    subscriber.changes.pop_front();
+    return !subscriber.changes.empty();
+}
+
+/// False: not all, as the turn has had its share.
+bool LastValues::give(const Key& key, Subscriber& subscriber, const Change& change) {
+    const std::string_view begin = std::max<std::string_view>(change.prefix, subscriber.given_to);
+    auto each = std::lower_bound(topics_.begin(), topics_.end(), begin,
+                                 [](const auto& one, std::string_view text) { return one.first < text; });
+    for (; each != topics_.end() && each->first.starts_with(change.prefix); ++each) {
+        const auto& [topic, channel] = *each;
+        if (spent_ >= turn_bytes) {
+            subscriber.given_to = topic;
+            return false;
+        }
+        spend(look_bytes + (subscriber.known.empty() ? 0 : compare_bytes * topic.size()));
+        const TelemetrySample* const last = parts_.pump.last(channel);
+        const bool was_live = published_[to_index(channel)] > change.position || unseen_ > change.position;
+        if (last != nullptr && !was_live && !matches_any(subscriber.known, topic)) {
+            give_one(key, *last, topic);
+        }
+    }
+    return true;
+}
+
+void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::string_view topic) {
+    payload_.clear();
+    parts_.pump.append_payload(key.first, sample, payload_);
+    spend(payload_.size());
+    if (!parts_.publishers.send_to(key.first, key.second, topic, payload_)) {
+        parts_.gaps.note_left_out(key.first, key.second, {sample.channel, sample.seq});
+    }
+}
+
+/// Which channels have been published since it last looked.
+void LastValues::look_at_history() {
+    if (scanned_ == parts_.history.position()) {
+        return;
+    }
+    samples_.resize(samples_read);
+    while (scanned_ < parts_.history.position()) {
+        const History::Read read = parts_.history.read(scanned_, samples_);
+        unseen_ = read.missed > 0 ? scanned_ + read.missed : unseen_;
+        for (std::size_t i = 0; i < read.count; ++i) {
+            published_[to_index(samples_[i].channel)] = scanned_ + read.missed + i + 1;
+        }
+        scanned_ = read.next;
+    }
+}
+
+void LastValues::look_for_channels() {
+    if (topics_.size() == parts_.channels.size()) {
+        return;
+    }
+    for (std::size_t i = topics_.size(); i < parts_.channels.size(); ++i) {
+        const auto id = static_cast<ChannelId>(i);
+        topics_.emplace_back(parts_.channels.at(id).topic, id);
+    }
+    std::sort(topics_.begin(), topics_.end());
+    published_.resize(topics_.size());
+}
+
+}  // namespace telegate

@@ -1,0 +1,137 @@
+#include "events/alarm_file.hpp"
+
+#include "base/whole_file.hpp"
+#include "log/log_value.hpp"
+#include "state/broken_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using FileJson = nlohmann::ordered_json;
+
+constexpr int alarms_depth_max = 5;
+
+FileJson saved_json(const ChannelAlarm& alarm) {
+    FileJson json{{"device", alarm.device},          {"channel", alarm.channel},
+                  {"state", to_string(alarm.state)}, {"doubtful", alarm.quality != Quality::good},
+                  {"since_ns", alarm.since_utc_ns},  {"value", alarm.value}};
+    if (alarm.limit) {
+        json["limit"] = *alarm.limit;
+    }
+    if (alarm.acknowledged) {
+        json["acknowledged"] = {{"time_ns", alarm.acknowledged->time_utc_ns},
+                                {"by", alarm.acknowledged->by},
+                                {"comment", alarm.acknowledged->comment}};
+    }
+    return json;
+}
+
+/// Throws nlohmann::json::exception for a member that is missing or of another type.
+std::optional<ChannelAlarm> to_alarm(const FileJson& json) {
+    const auto state = to_alarm_state(json.at("state").get<std::string>());
+    if (!state) {
+        return std::nullopt;
+    }
+    ChannelAlarm alarm{.device = json.at("device").get<std::string>(),
+                       .channel = json.at("channel").get<std::string>(),
+                       .state = *state,
+                       .quality = json.at("doubtful").get<bool>() ? Quality::uncertain : Quality::good,
+                       .value = json.at("value").get<double>(),
+                       .since_utc_ns = json.at("since_ns").get<std::int64_t>()};
+    if (alarm.since_utc_ns < 0) {
+        return std::nullopt;
+    }
+    if (json.contains("limit") && !json.at("limit").is_null()) {
+        alarm.limit = json.at("limit").get<double>();
+    }
+    if (json.contains("acknowledged")) {
+        const FileJson& from = json.at("acknowledged");
+        alarm.acknowledged = Acknowledgement{from.at("time_ns").get<std::int64_t>(), from.at("by").get<std::string>(),
+                                             from.at("comment").get<std::string>()};
+    }
+    return alarm;
+}
+
+}  // namespace
+
+std::string alarms_file_text(const SavedAlarms& saved) {
+    std::string out = std::string("{\"version\":1,\"clean\":") + (saved.is_clean ? "true" : "false") + ",\"alarms\":[";
+    for (const ChannelAlarm& alarm : saved.alarms) {
+        out += out.back() == '[' ? "\n " : ",\n ";
+        out += saved_json(alarm).dump(-1, ' ', false, FileJson::error_handler_t::replace);
+    }
+    return out + "\n]}\n";
+}
+
+std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
+    bool is_deep = false;
+    const auto watch = [&](int depth, FileJson::parse_event_t /*event*/, const FileJson& /*value*/) {
+        is_deep = is_deep || depth > alarms_depth_max;
+        return !is_deep;
+    };
+    const FileJson json = FileJson::parse(text, watch, false);
+    if (is_deep || !json.is_object()) {
+        return "not a JSON object, or nested too deep";
+    }
+    SavedAlarms saved;
+    try {
+        if (json.at("version").get<int>() != 1) {
+            return "unknown version: must be 1";
+        }
+        saved.is_clean = json.at("clean").get<bool>();
+        for (const FileJson& each : json.at("alarms")) {
+            auto alarm = to_alarm(each);
+            if (!alarm) {
+                return "alarm " + std::to_string(saved.alarms.size() + 1) +
+                       " has an unknown state or a time before 1970";
+            }
+            saved.alarms.push_back(std::move(*alarm));
+        }
+    } catch (const FileJson::exception&) {
+        return "alarm " + std::to_string(saved.alarms.size() + 1) + " or the head has a missing or wrong member";
+    }
+    return saved;
+}
+
+AlarmFile::AlarmFile(Alarms& alarms, Log& log, std::string path) : alarms_(alarms), log_(log), path_(std::move(path)) {
+    if (!path_.empty()) {
+        restore();
+    }
+}
+
+void AlarmFile::restore() {
+    std::string why;
+    try {
+        auto result = read_alarms(read_whole_file(path_, alarms_bytes_max));
+        if (auto* const saved = std::get_if<SavedAlarms>(&result)) {
+            return alarms_.restore(std::move(saved->alarms), saved->is_clean);
+        }
+        why = std::get<std::string>(result);
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::no_such_file_or_directory) {
+            return;
+        }
+        why = error.code().message();
+    }
+    rename_broken(log_, "file of alarms", path_, why);
+}
+
+void AlarmFile::save(bool is_clean) {
+    if (path_.empty()) {
+        return;
+    }
+    try {
+        replace_whole_file(path_, alarms_file_text({is_clean, alarms_.all()}));
+    } catch (const std::system_error& error) {
+        log_.error("file of alarms not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+    }
+}
+
+}  // namespace telegate

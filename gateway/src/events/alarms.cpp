@@ -1,0 +1,159 @@
+#include "events/alarms.hpp"
+
+#include "config/settings.hpp"
+#include "log/log_value.hpp"
+
+#include <array>
+#include <charconv>
+#include <new>
+#include <set>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
+
+std::string topic_of(std::string_view device, std::string_view channel) {
+    return std::string(device) + '/' + std::string(channel);
+}
+
+std::string shortest(double value) {
+    constexpr std::size_t bytes_max = 32;
+    std::array<char, bytes_max> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+std::string raised_text(const AlarmNews& news) {
+    return "level=" + std::string(to_string(news.state)) + " value=" + shortest(news.value) +
+           (news.limit ? " limit=" + shortest(*news.limit) : "");
+}
+
+std::string cleared_text(const ChannelAlarm& before, const AlarmNews& news) {
+    return "level=" + std::string(to_string(before.state)) + " value=" + shortest(news.value) +
+           " after_s=" + std::to_string((news.time_utc_ns - before.since_utc_ns) / nanoseconds_per_second);
+}
+
+}  // namespace
+
+void Alarms::restore(std::vector<ChannelAlarm> alarms, bool was_clean) {
+    const std::lock_guard lock(mutex_);
+    for (ChannelAlarm& alarm : alarms) {
+        const bool is_doubtful = !was_clean || alarm.quality != Quality::good;
+        if (is_doubtful && alarm.state == AlarmState::normal) {
+            alarm.state = AlarmState::unknown;
+        }
+        alarm.quality = Quality::bad;  // until the channel has a value
+        std::string topic = topic_of(alarm.device, alarm.channel);
+        by_topic_.insert_or_assign(std::move(topic), std::move(alarm));
+    }
+}
+
+void Alarms::note(const AlarmNews& news) noexcept {
+    try {
+        take(news);
+    } catch (const std::bad_alloc&) {
+        events_.count_lost();
+    }
+}
+
+void Alarms::take(const AlarmNews& news) {
+    std::optional<Event> event;
+    {
+        const std::lock_guard lock(mutex_);
+        ChannelAlarm& alarm = by_topic_[topic_of(news.device, news.channel)];
+        const bool is_new = alarm.device.empty();
+        if (is_new) {
+            alarm.device = news.device;
+            alarm.channel = news.channel;
+        }
+        if (is_new || alarm.state != news.state) {
+            const bool was_active = alarm.is_active();
+            const bool is_active = news.state == AlarmState::high || news.state == AlarmState::low;
+            if (was_active || is_active) {
+                event = Event{.time_utc_ns = news.time_utc_ns,
+                              .device = alarm.device,
+                              .channel = alarm.channel,
+                              .kind = is_active ? EventKind::alarm_raised : EventKind::alarm_cleared,
+                              .text = is_active ? raised_text(news) : cleared_text(alarm, news)};
+            }
+            alarm.state = news.state;
+            alarm.since_utc_ns = news.time_utc_ns;
+            alarm.acknowledged.reset();
+        }
+        alarm.quality = news.quality;
+        alarm.value = news.value;
+        alarm.limit = news.limit;
+    }
+    if (event) {
+        events_.add(std::move(*event));
+    }
+}
+
+void Alarms::continue_in(ProcessingPlan& plan, std::string_view device) const {
+    for (auto& [channel, processing] : plan.channels) {
+        processing.alarm_before = state_of(device, channel);
+    }
+}
+
+void Alarms::retain(const Settings& settings) {
+    std::set<std::string, std::less<>> topics;
+    for (const ChannelSettings& channel : settings.channels) {
+        if (channel.processing.alarm_high || channel.processing.alarm_low) {
+            topics.insert(channel.name);
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    std::erase_if(by_topic_, [&](const auto& each) { return !topics.contains(each.first); });
+}
+
+std::vector<ChannelAlarm> Alarms::all() const {
+    std::vector<ChannelAlarm> alarms;
+    const std::lock_guard lock(mutex_);
+    alarms.reserve(by_topic_.size());
+    for (const auto& [topic, alarm] : by_topic_) {
+        alarms.push_back(alarm);
+        if (is_measuring_ && !is_measuring_(alarm.device)) {
+            alarms.back().quality = Quality::bad;
+        }
+    }
+    return alarms;
+}
+
+AlarmState Alarms::state_of(std::string_view device, std::string_view channel) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_topic_.find(topic_of(device, channel));
+    return found == by_topic_.end() ? AlarmState::unknown : found->second.state;
+}
+
+Alarms::Acknowledging Alarms::acknowledge(std::string_view device, std::string_view channel,
+                                          Acknowledgement acknowledgement) {
+    std::string text = "by=" + log_value(acknowledgement.by);
+    if (!acknowledgement.comment.empty()) {
+        text += " comment=" + log_quoted(acknowledgement.comment);
+    }
+    const std::int64_t time_utc_ns = acknowledgement.time_utc_ns;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = by_topic_.find(topic_of(device, channel));
+        if (found == by_topic_.end()) {
+            return Acknowledging::no_alarm;
+        }
+        ChannelAlarm& alarm = found->second;
+        if (!alarm.is_active()) {
+            return Acknowledging::not_active;
+        }
+        if (alarm.acknowledged) {
+            return Acknowledging::already;
+        }
+        alarm.acknowledged = std::move(acknowledgement);
+    }
+    events_.add({.time_utc_ns = time_utc_ns,
+                 .device = std::string(device),
+                 .channel = std::string(channel),
+                 .kind = EventKind::alarm_acknowledged,
+                 .text = std::move(text)});
+    return Acknowledging::done;
+}
+
+}  // namespace telegate

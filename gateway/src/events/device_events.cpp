@@ -1,0 +1,62 @@
+#include "events/device_events.hpp"
+
+#include "log/log_value.hpp"
+
+#include <cstdio>
+
+namespace telegate {
+namespace {
+
+EventKind kind_of(DeviceTransition transition) noexcept {
+    switch (transition) {
+        case DeviceTransition::failed: return EventKind::device_failed;
+        case DeviceTransition::recovered: return EventKind::device_recovered;
+        case DeviceTransition::safe: return EventKind::device_safe;
+        case DeviceTransition::breaker_opened: return EventKind::breaker_opened;
+        case DeviceTransition::breaker_closed: return EventKind::breaker_closed;
+        case DeviceTransition::started: return EventKind::device_started;
+        case DeviceTransition::stopped: return EventKind::device_stopped;
+        case DeviceTransition::reset: return EventKind::device_reset;
+        case DeviceTransition::added: return EventKind::device_added;
+        case DeviceTransition::changed: return EventKind::device_changed;
+        case DeviceTransition::removed: return EventKind::device_removed;
+    }
+    return EventKind::device_failed;
+}
+
+/// "62", and "0.35" below ten seconds.
+std::string seconds_text(Duration time) {
+    constexpr double exact_below_s = 10.0;
+    const double seconds = std::chrono::duration<double>(time).count();
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), seconds < exact_below_s ? "%.2f" : "%.0f", seconds);
+    return text.data();
+}
+
+}  // namespace
+
+Event to_event(const DeviceNews& news) {
+    Event event{.time_utc_ns = news.time_utc_ns, .device = std::string(news.device), .kind = kind_of(news.transition)};
+    const auto add = [&event](std::string_view key, const std::string& value) {
+        event.text += (event.text.empty() ? "" : " ") + std::string(key) + '=' + value;
+    };
+    const bool is_over = news.transition == DeviceTransition::recovered;
+    if (is_over) {
+        add("after_s", seconds_text(news.outage));
+    }
+    if (news.transition == DeviceTransition::breaker_opened) {
+        add("retry_ms", std::to_string(std::chrono::ceil<std::chrono::milliseconds>(news.retry_after).count()));
+    }
+    if (news.reads_failed > 0) {
+        add("reads_failed", std::to_string(news.reads_failed));
+    }
+    if (is_over) {
+        add("samples_missed", std::to_string(news.samples_missed));
+    }
+    if (!news.why.empty()) {
+        add("why", log_quoted(news.why));
+    }
+    return event;
+}
+
+}  // namespace telegate

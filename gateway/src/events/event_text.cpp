@@ -1,0 +1,146 @@
+#include "events/event_text.hpp"
+
+#include "base/parse_time.hpp"
+#include "encode/time_text.hpp"
+#include "log/log_value.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using EventJson = nlohmann::ordered_json;
+
+constexpr std::uint64_t event_number_max = 9'007'199'254'740'992;  // what a double holds exactly
+constexpr int events_depth_max = 4;
+
+std::string time_of_event(std::int64_t utc_ns) {
+    std::array<char, TimeText::copied_bytes> text{};
+    const char* const end = TimeText("", "").put(text.data(), utc_ns);
+    return {text.data(), static_cast<std::size_t>(end - text.data())};
+}
+
+/// nullptr when it is not a text.
+const std::string* text_of_member(const EventJson& json, const char* key) {
+    const auto found = json.find(key);
+    return found == json.end() ? nullptr : found->get_ptr<const std::string*>();
+}
+
+std::optional<std::uint64_t> count_of_member(const EventJson& json, const char* key) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > event_number_max) {
+        return std::nullopt;
+    }
+    return found->get<std::uint64_t>();
+}
+
+/// What is wrong with it; "" when nothing is. An event of an unknown kind has no event afterwards.
+std::string take_event(const EventJson& json, EventEntry& entry) {
+    const auto number = count_of_member(json, "number");
+    const auto held_back = count_of_member(json, "held_back");
+    if (!number || *number == 0 || !held_back) {
+        return "needs number and held_back: whole numbers";
+    }
+    const std::string* const time = text_of_member(json, "time");
+    const std::string* const device = text_of_member(json, "device");
+    const std::string* const channel = text_of_member(json, "channel");
+    const std::string* const kind = text_of_member(json, "kind");
+    const std::string* const text = text_of_member(json, "text");
+    if (time == nullptr || device == nullptr || channel == nullptr || kind == nullptr || text == nullptr) {
+        return "needs time, device, channel, kind and text: texts";
+    }
+    const auto time_utc_ns = parse_iso8601(*time);
+    if (!time_utc_ns) {
+        return "has an invalid time: must be like 2026-11-20T23:11:34Z";
+    }
+    entry = {*number, *held_back, nullptr};
+    if (const auto known = to_event_kind(*kind)) {
+        entry.event = std::make_shared<const Event>(Event{*time_utc_ns, *device, *channel, *known, *text});
+    }
+    return "";
+}
+
+/// What is wrong with the text; "" when nothing is.
+std::string parse_events(std::string_view text, EventJson& json) {
+    try {
+        json = EventJson::parse(text, [](int depth, EventJson::parse_event_t /*event*/, const EventJson& /*value*/) {
+            if (depth > events_depth_max) {
+                throw std::length_error("is nested too deep");
+            }
+            return true;
+        });
+        return "";
+    } catch (const EventJson::parse_error& error) {
+        return "byte " + std::to_string(error.byte) + ": not JSON";
+    } catch (const EventJson::out_of_range&) {
+        return "has a number outside of every range";
+    } catch (const std::length_error& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+std::string event_line(const EventEntry& entry) {
+    const Event& event = *entry.event;
+    std::string line(to_string(event.kind));
+    line += event.device.empty() ? "" : " device=" + log_value(event.device);
+    line += event.channel.empty() ? "" : " channel=" + log_value(event.channel);
+    line += event.text.empty() ? "" : ' ' + event.text;
+    return line + (entry.held_back == 0 ? "" : " held_back=" + std::to_string(entry.held_back));
+}
+
+std::string event_json(const EventEntry& entry) {
+    const Event& event = *entry.event;
+    const EventJson json{{"number", entry.number},        {"time", time_of_event(event.time_utc_ns)},
+                         {"device", event.device},        {"channel", event.channel},
+                         {"kind", to_string(event.kind)}, {"text", event.text},
+                         {"held_back", entry.held_back}};
+    return json.dump(-1, ' ', false, EventJson::error_handler_t::replace);  // a device may say any bytes
+}
+
+std::string events_file_text(const std::vector<EventEntry>& entries) {
+    std::string out = "{\"version\":1,\"events\":[";
+    for (const EventEntry& entry : entries) {
+        out += out.back() == '[' ? "\n " : ",\n ";
+        out += event_json(entry);
+    }
+    return out + "\n]}\n";
+}
+
+std::variant<std::vector<EventEntry>, std::string> read_events(std::string_view text) {
+    EventJson json;
+    if (std::string fault = parse_events(text, json); !fault.empty()) {
+        return fault;
+    }
+    if (!json.is_object() || count_of_member(json, "version") != 1 || !json.contains("events") ||
+        !json["events"].is_array()) {
+        return "must be an object of version 1 and events";
+    }
+    std::vector<EventEntry> entries;
+    std::uint64_t last = 0;
+    for (const EventJson& each : json["events"]) {
+        EventEntry entry;
+        std::string fault = each.is_object() ? take_event(each, entry) : "must be an object";
+        if (fault.empty() && entry.number <= last) {
+            fault = "has a number that is not greater than the one before";
+        }
+        if (!fault.empty()) {
+            return "event " + std::to_string(entries.size() + 1) + ' ' + fault;
+        }
+        last = entry.number;
+        if (entry.event != nullptr) {
+            entries.push_back(std::move(entry));
+        }
+    }
+    return entries;
+}
+
+}  // namespace telegate

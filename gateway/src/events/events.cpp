@@ -1,0 +1,165 @@
+#include "events/events.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+namespace telegate {
+namespace {
+
+/// Cuts where a UTF-8 character begins.
+void cut_text(std::string& text, std::size_t bytes_max) {
+    if (text.size() <= bytes_max) {
+        return;
+    }
+    std::size_t end = bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+        --end;
+    }
+    text.resize(end);
+}
+
+constexpr bool rows_are_in_order() {
+    for (std::size_t i = 0; i < event_kinds.size(); ++i) {
+        if (static_cast<std::size_t>(event_kinds[i].kind) != i) {
+            return false;
+        }
+    }
+    return true;
+}
+static_assert(rows_are_in_order(), "row_of() finds a row by the number of its kind");
+
+/// After which a source without events is like a new one.
+constexpr Duration time_to_refill = std::chrono::seconds(60);
+static_assert(EventLog::per_source.burst / EventLog::per_source.per_second <= 60.0);
+
+}  // namespace
+
+const EventKindRow& row_of(EventKind kind) noexcept {
+    return event_kinds[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_string(EventKind kind) noexcept {
+    return row_of(kind).name;
+}
+
+std::optional<EventKind> to_event_kind(std::string_view name) noexcept {
+    const auto* const row = std::find_if(event_kinds.begin(), event_kinds.end(),
+                                         [name](const EventKindRow& each) { return each.name == name; });
+    return row == event_kinds.end() ? std::nullopt : std::optional(row->kind);
+}
+
+void EventLog::add(Event event) noexcept {
+    try {
+        take(std::move(event));
+        if (on_news_) {
+            on_news_();
+        }
+    } catch (const std::bad_alloc&) {
+        count_lost();
+    }
+}
+
+void EventLog::count_lost() noexcept {
+    const std::lock_guard lock(mutex_);
+    ++counts_.lost;
+}
+
+void EventLog::take(Event event) {
+    cut_text(event.text, text_bytes_max);
+    cut_text(event.device, name_bytes_max);
+    cut_text(event.channel, name_bytes_max);
+    const auto shared = std::make_shared<const Event>(std::move(event));
+    const MonoTime now = clock_.mono_now();
+    const std::lock_guard lock(mutex_);
+    if (!row_of(shared->kind).is_limited) {
+        return append(shared, 0);
+    }
+    Source& source = source_of(*shared, now);
+    if (source.limit.take(now)) {
+        append(shared, source.held_back);
+        source.held_back = 0;
+        source.last_held = nullptr;
+        return;
+    }
+    ++source.held_back;
+    ++counts_.held_back;
+    source.last_held = shared;
+}
+
+EventLog::Source& EventLog::source_of(const Event& event, MonoTime now) {
+    const std::string key = event.channel.empty() ? event.device : event.device + '/' + event.channel;
+    if (const auto known = sources_.find(key); known != sources_.end()) {
+        return known->second;
+    }
+    if (sources_.size() >= sources_max - 1) {
+        std::erase_if(sources_, [now](const auto& each) {
+            return each.second.last_held == nullptr && now - each.second.limit.used_at() >= time_to_refill;
+        });
+    }
+    return sources_[sources_.size() < sources_max - 1 ? key : std::string()];
+}
+
+void EventLog::append(std::shared_ptr<const Event> event, std::uint64_t held_back) {
+    const std::uint64_t number = last_number_.load(std::memory_order_relaxed) + 1;
+    ring_.push_back({number, held_back, std::move(event)});
+    last_number_.store(number, std::memory_order_relaxed);
+    ++counts_.added;
+    if (ring_.size() > events_max) {
+        ring_.pop_front();
+        ++counts_.overwritten;
+    }
+}
+
+void EventLog::settle() noexcept {
+    const MonoTime now = clock_.mono_now();
+    const std::lock_guard lock(mutex_);
+    try {
+        for (auto& [key, source] : sources_) {
+            if (source.last_held != nullptr && source.limit.take(now)) {
+                append(source.last_held, source.held_back - 1);
+                --counts_.held_back;
+                source.held_back = 0;
+                source.last_held = nullptr;
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        ++counts_.lost;  // a permit was used up, the event stays held back for the next time
+    }
+}
+
+bool EventLog::is_settled() const {
+    const std::lock_guard lock(mutex_);
+    return std::none_of(sources_.begin(), sources_.end(),
+                        [](const auto& each) { return each.second.last_held != nullptr; });
+}
+
+void EventLog::restore(std::vector<EventEntry> entries) {
+    const std::lock_guard lock(mutex_);
+    TELEGATE_ASSERT(ring_.empty());
+    const std::size_t skipped = entries.size() - std::min(entries.size(), events_max);
+    ring_.assign(std::make_move_iterator(entries.begin() + static_cast<std::ptrdiff_t>(skipped)),
+                 std::make_move_iterator(entries.end()));
+    if (!ring_.empty()) {
+        last_number_.store(ring_.back().number, std::memory_order_relaxed);
+    }
+}
+
+std::vector<EventEntry> EventLog::after(std::uint64_t number) const {
+    std::vector<EventEntry> entries;
+    const std::lock_guard lock(mutex_);
+    const auto first =
+        std::lower_bound(ring_.begin(), ring_.end(), number + 1,
+                         [](const EventEntry& each, std::uint64_t wanted) { return each.number < wanted; });
+    entries.assign(first, ring_.end());
+    return entries;
+}
+
+EventCounts EventLog::counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
+}  // namespace telegate

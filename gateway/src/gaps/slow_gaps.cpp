@@ -1,0 +1,112 @@
+#include "gaps/slow_gaps.hpp"
+
+#include "encode/notice_encoder.hpp"
+
+#include <algorithm>
+
+namespace telegate {
+
+SlowGaps::SlowGaps(Parts parts, std::size_t places_max_in)
+    : parts_(std::move(parts)), places_max_(places_max_in), runs_(parts_.channels) {}
+
+LossHooks SlowGaps::hooks(PayloadFormat format) {
+    LossHooks hooks;
+    hooks.lost = [this, format](std::uint64_t id, const LostRun& run, LossReason reason) {
+        lost({format, id}, run, reason);
+    };
+    hooks.tell = [this, format](std::uint64_t id, NoticeWriter& writer) {
+        return tell({format, id}, writer);
+    };
+    return hooks;
+}
+
+void SlowGaps::lost(const Key& key, const LostRun& run, LossReason reason) {
+    const RunDigest& digest = runs_.read(key.first, run);
+    if (digest.parts.empty()) {
+        return;
+    }
+    Book& book = books_[key];
+    auto& [first, last] = book.ends[static_cast<std::size_t>(reason)];
+    first = first.seq == 0 ? digest.first : first;
+    last = digest.last;
+    if (book.given_up) {
+        return;
+    }
+    places_ -= book.gaps.places();
+    book.gaps.add(digest, reason);
+    places_ += book.gaps.places();
+    while (places_ > places_max_) {
+        give_up_largest();
+    }
+}
+
+/// Not whoever comes last: that may be one with its first gap, while others stall with all that they can have.
+void SlowGaps::give_up_largest() {
+    const auto largest = std::max_element(books_.begin(), books_.end(), [](const auto& a, const auto& b) {
+        return a.second.gaps.places() < b.second.gaps.places();
+    });
+    Book& book = largest->second;
+    places_ -= book.gaps.places();
+    book.gaps.clear();
+    book.given_up = true;
+    ++closed_;
+    parts_.close(largest->first.first, largest->first.second);
+}
+
+bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
+    const auto book = books_.find(key);
+    if (book == books_.end()) {
+        return false;
+    }
+    const NoticeEncoder encoder(key.first, parts_.channels, parts_.epoch_ms);
+    const std::int64_t now = parts_.clock.utc_now_ns();
+    const auto tell_gap = [&](ChannelId channel, const GapBook::Gap& gap) {
+        payload_.clear();
+        encoder.append(GapNotice{channel, gap.seqs.first, gap.seqs.last, to_string(gap.reason), now}, payload_);
+        return writer.write(gap_topic(parts_.channels.at(channel)), payload_);
+    };
+    GapBook& gaps = book->second.gaps;
+    places_ -= gaps.places();
+    const bool is_more = gaps.tell(writer, tell_gap);
+    places_ += gaps.places();
+    return is_more;
+}
+
+void SlowGaps::note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample) {
+    auto& [first, last] = books_[{format, id}].ends[static_cast<std::size_t>(LossReason::slow)];
+    first = first.seq == 0 ? sample : first;
+    last = sample;
+}
+
+void SlowGaps::forget(PayloadFormat format, std::uint64_t id) {
+    const auto book = books_.find({format, id});
+    if (book != books_.end()) {
+        places_ -= book->second.gaps.places();
+        books_.erase(book);
+    }
+}
+
+std::size_t SlowGaps::ranges() const noexcept {
+    std::size_t ranges = 0;
+    for (const auto& [key, book] : books_) {
+        ranges += book.gaps.ranges();
+    }
+    return ranges;
+}
+
+LostSample SlowGaps::named(const SamplePlace& place) const {
+    return {place.seq == 0 ? "" : parts_.channels.at(place.channel).topic, place.seq};
+}
+
+void SlowGaps::show(SubscriberStatus& subscriber) const {
+    const auto book = books_.find({subscriber.format, subscriber.id});
+    if (book == books_.end()) {
+        return;
+    }
+    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+        const auto& [first, last] = book->second.ends[reason];
+        subscriber.lost[reason] = {named(first), named(last)};
+    }
+}
+
+}  // namespace telegate

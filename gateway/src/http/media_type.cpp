@@ -1,0 +1,104 @@
+#include "http/media_type.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace telegate {
+
+std::string_view trimmed(std::string_view text) noexcept {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+namespace {
+
+/// Takes what stands before `mark`, and the mark, from the front.
+std::string_view take_part(std::string_view& text, char mark) noexcept {
+    const std::string_view part = text.substr(0, text.find(mark));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    return trimmed(part);
+}
+
+bool same_word(std::string_view a, std::string_view b) noexcept {
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// "text/plain; version=0.0.4" taken apart.
+struct MediaRange {
+    explicit MediaRange(std::string_view text) noexcept {
+        name = take_part(text, ';');
+        while (!text.empty()) {
+            std::string_view parameter = take_part(text, ';');
+            const std::string_view key = take_part(parameter, '=');
+            if (same_word(key, "version")) {
+                version = trimmed(parameter);
+            } else if (same_word(key, "q")) {
+                parameter = trimmed(parameter);
+                std::from_chars(parameter.data(), parameter.data() + parameter.size(), weight);
+            }
+        }
+    }
+
+    /// How precisely it speaks of a type; 0: not at all.
+    [[nodiscard]] int precision_for(const MediaRange& type) const noexcept {
+        if (name == "*/*") {
+            return 1;
+        }
+        const std::size_t slash = name.find('/');
+        if (slash != std::string_view::npos && name.substr(slash) == "/*") {
+            return same_word(name.substr(0, slash), type.name.substr(0, type.name.find('/'))) ? 2 : 0;
+        }
+        const bool other_version = !version.empty() && !type.version.empty() && version != type.version;
+        return same_word(name, type.name) && !other_version ? 3 : 0;
+    }
+
+    std::string_view name;
+    std::string_view version;
+    double weight = 1.0;
+};
+
+/// What the field gives the type; the most precise range decides.
+double weight_of(std::string_view accept, std::string_view type_text) noexcept {
+    const MediaRange type(type_text);
+    int precision = 0;
+    double weight = 0.0;
+    while (!accept.empty()) {
+        const MediaRange range(take_part(accept, ','));
+        if (const int found = range.precision_for(type); found > precision) {
+            precision = found;
+            weight = range.weight;
+        }
+    }
+    return weight;
+}
+
+}  // namespace
+
+std::optional<std::size_t> preferred_type(std::string_view accept, std::span<const std::string_view> given) noexcept {
+    if (trimmed(accept).empty()) {
+        return 0;
+    }
+    std::optional<std::size_t> best;
+    double best_weight = 0.0;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (const double weight = weight_of(accept, given[i]); weight > best_weight) {
+            best_weight = weight;
+            best = i;
+        }
+    }
+    return best;
+}
+
+bool is_media_type(std::string_view content_type, std::string_view type) noexcept {
+    return same_word(MediaRange(content_type).name, type);
+}
+
+}  // namespace telegate

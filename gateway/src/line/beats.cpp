@@ -1,0 +1,85 @@
+#include "line/beats.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+
+namespace telegate {
+
+/// Threads, Limits: as Beats. Failure: none.
+struct Beats::Timer {
+    explicit Timer(boost::asio::io_context& context) : timer(context) {}
+    boost::asio::steady_timer timer;
+};
+
+Beats::Beats(Reactor& reactor, const ChannelTable& channels, Pump& pump)
+    : reactor_(reactor),
+      channels_(channels),
+      pump_(pump),
+      silences_(channels),
+      timer_(std::make_unique<Timer>(reactor.context())) {}
+
+Beats::~Beats() = default;
+
+void Beats::set_interval(std::chrono::milliseconds interval) {
+    if (interval == interval_) {
+        return;
+    }
+    interval_ = interval;
+    ++round_;
+    timer_->timer.cancel();
+    if (interval > std::chrono::milliseconds(0)) {
+        look_after(std::chrono::milliseconds(0));
+    }
+}
+
+void Beats::look_after(std::chrono::milliseconds pause) {
+    timer_->timer.expires_after(pause);
+    timer_->timer.async_wait([this, round = round_](const boost::system::error_code& error) {
+        if (!error && round == round_) {
+            look();
+        }
+    });
+}
+
+void Beats::look() {
+    pump_.pump_some();  // what was lost is told before
+    look_at_slice(0, ++round_);
+}
+
+void Beats::look_at_slice(std::size_t first, std::uint64_t round) {
+    if (round != round_) {
+        return;
+    }
+    if (pump_.must_wait()) {  // a beat would push out what the subscriber that is waited for has yet to get
+        return look_again();
+    }
+    const std::size_t end = std::min(first + slice_channels, channels_.size());
+    const MonoTime now = clock_.mono_now();
+    for (std::size_t index = first; index < end; ++index) {
+        look_at(static_cast<ChannelId>(index), now);
+    }
+    pump_.flush();
+    if (end < channels_.size()) {
+        return reactor_.post([this, end, round] { look_at_slice(end, round); });
+    }
+    look_again();
+}
+
+void Beats::look_again() {
+    look_after(std::clamp(interval_ / looks_per_interval, look_min, look_max));
+}
+
+void Beats::look_at(ChannelId channel, MonoTime now) {
+    Silence& silence = silences_.of(channel, [](const ChannelInfo&) { return Silence{UINT64_MAX, {}}; });
+    const std::uint64_t reached = pump_.reached(channel);
+    if (reached != silence.seq) {
+        silence = {reached, now};
+    } else if (now - silence.since >= interval_ && channels_.is_current(channel)) {
+        silence.since = now;
+        pump_.notices().beat(channel, reached);
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,138 @@
+#include "live/live_parts.hpp"
+
+#include "base/run_on.hpp"
+#include "live/plan_change.hpp"
+#include "plan/gateway_driver.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr const char* late_io = "the io thread did not answer in time";
+
+bool concerns(const std::vector<SettingChange>& changes, std::string_view section) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const SettingChange& change) { return change.section == section; });
+}
+
+}  // namespace
+
+std::string LiveParts::change(const Wanted& wanted) {
+    PlannedChange planned = plan_change(wanted.from, wanted.to, wanted.changes);
+    if (wanted.dry_run) {
+        return "";
+    }
+    const Endpoints endpoints = bind(wanted, planned);
+    try {
+        change_devices(std::move(planned.devices));
+    } catch (const std::exception& error) {
+        const std::string lost = endpoints.empty() ? "" : roll_back(endpoints);
+        if (lost.empty()) {
+            throw;
+        }
+        throw std::runtime_error(std::string(error.what()) + "; " + lost);
+    }
+    parts_.alarms.retain(wanted.to);
+    parts_.queue.resize(planned.queue_capacity);
+    parts_.queue.set_policy(planned.queue_policy);
+    parts_.recorders.change(planned.recorders);
+    if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
+        parts_.reactor.post([&beats = parts_.beats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {
+            beats.set_interval(interval);
+        });
+    }
+    if (wanted.from.log_level != wanted.to.log_level) {  // otherwise it may be another one for a while
+        parts_.log_level.set(planned.log_level, std::nullopt, "settings");
+    }
+    return endpoints.empty() ? "" : publish(endpoints);
+}
+
+LiveParts::Endpoints LiveParts::bind(const Wanted& wanted, const PlannedChange& planned) {
+    Endpoints endpoints;
+    const bool any = concerns(wanted.changes, "publish") || concerns(wanted.changes, "services");
+    if (any && !run_on(
+                   parts_.reactor, [&] { bind_now(endpoints, wanted, planned); }, answer_time_max)) {
+        throw std::runtime_error(late_io);
+    }
+    return endpoints;
+}
+
+void LiveParts::bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned) {
+    if (concerns(wanted.changes, "publish")) {
+        endpoints.publish = parts_.publishers.prepare(planned.publish);
+    }
+    if (!concerns(wanted.changes, "services")) {
+        return;
+    }
+    try {
+        endpoints.services = parts_.services.prepare(planned.services);
+    } catch (const std::exception& error) {
+        const std::vector<std::string> lost = take_back(parts_, endpoints);
+        if (lost.empty()) {
+            throw;
+        }
+        throw std::runtime_error(std::string(error.what()) + "; no longer bound either: " + lost.front());
+    }
+}
+
+void LiveParts::change_devices(DeviceChange change) {
+    if (change.empty()) {
+        return;
+    }
+    for (DeviceChange::NewDriver& each : change.set) {
+        read_events_from(*each.driver, parts_.events);
+        parts_.alarms.continue_in(each.processing, each.options.name);
+    }
+    const auto prepared = parts_.sampler.prepare(std::move(change));
+    if (!parts_.sampling_threads.run_change(prepared, answer_time_max)) {
+        throw std::runtime_error("the sampling thread did not answer in time");
+    }
+}
+
+/// Returns endpoints that are gone. Thread: the reactor's.
+std::vector<std::string> LiveParts::take_back(const Parts& parts, const Endpoints& endpoints) {
+    std::vector<std::string> lost;
+    if (endpoints.publish != nullptr) {
+        lost = parts.publishers.roll_back(*endpoints.publish);
+    }
+    if (endpoints.services != nullptr) {
+        for (std::string& each : parts.services.roll_back(*endpoints.services)) {
+            lost.push_back(std::move(each));
+        }
+    }
+    return lost;
+}
+
+/// Returns what could not be taken back.
+std::string LiveParts::roll_back(const Endpoints& endpoints) {
+    std::vector<std::string> lost;
+    if (!run_on(
+            parts_.reactor, [&] { lost = take_back(parts_, endpoints); }, answer_time_max)) {
+        parts_.reactor.post([parts = parts_, endpoints] { (void)take_back(parts, endpoints); });
+        return std::string(late_io) + ": new endpoints are closed when it does";
+    }
+    return lost.empty() ? "" : "no longer bound: " + lost.front();
+}
+
+std::string LiveParts::publish(const Endpoints& endpoints) {
+    const auto call = [parts = parts_, endpoints] {
+        if (endpoints.publish != nullptr) {
+            parts.publishers.apply(*endpoints.publish, leaving_grace);
+            parts.pump.publish_to(parts.publishers.by_format());
+        }
+        if (endpoints.services != nullptr) {
+            parts.services.apply(*endpoints.services, leaving_grace);
+        }
+    };
+    if (run_on(parts_.reactor, call, answer_time_max)) {
+        return "";
+    }
+    parts_.reactor.post(call);
+    return std::string(late_io) + ": the endpoints follow when it does";
+}
+
+}  // namespace telegate

@@ -1,0 +1,395 @@
+#include "live/live_settings.hpp"
+
+#include "log/log_value.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+std::string change_line(const SettingChange& change, std::string_view who) {
+    std::string line = "settings changed key=" + key_text(change);
+    if (change.kind == SettingChange::Kind::changed) {
+        line += " from=" + log_value(change.from) + " to=" + log_value(change.to);
+    } else {
+        line += " kind=" + std::string(to_string(change.kind));
+    }
+    return line + " who=" + log_value(who);
+}
+
+/// Those of the changes that only a start can make.
+std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& changes) {
+    std::vector<SettingsProblem> problems;
+    for (const SettingChange& change : changes) {
+        if (change.applies == Applies::restart) {
+            problems.push_back({"", 0, key_text(change),
+                                "takes a restart, from " + log_value(change.from) + " to " + log_value(change.to)});
+        }
+    }
+    return problems;
+}
+
+/// Those of the changes from `in_force` to `wanted` that only the files, the variables and the command line can make.
+/// What they say already, in `loaded`, may come back.
+std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settings& loaded, const Settings& wanted) {
+    const std::vector<SettingChange> others = diff(loaded, wanted);
+    std::vector<SettingsProblem> problems;
+    for (const SettingChange& change : diff(in_force, wanted)) {
+        const bool is_new = std::any_of(others.begin(), others.end(), [&](const SettingChange& other) {
+            return other.applies == Applies::file && other.section == change.section && other.name == change.name;
+        });
+        if (change.applies == Applies::file && is_new) {
+            problems.push_back({"", 0, key_text(change),
+                                "can only be set in the settings file, because it runs a program or opens a path"});
+        }
+    }
+    return problems;
+}
+
+ReloadReport refusal(ReloadOutcome outcome, std::string what) {
+    ReloadReport report;
+    report.outcome = outcome;
+    report.problems.push_back({"", 0, "", std::move(what)});
+    return report;
+}
+
+}  // namespace
+
+bool is_refusal(ReloadOutcome outcome) noexcept {
+    return outcome == ReloadOutcome::invalid || outcome == ReloadOutcome::needs_restart ||
+           outcome == ReloadOutcome::failed || outcome == ReloadOutcome::conflict;
+}
+
+std::string_view to_string(ReloadOutcome outcome) noexcept {
+    switch (outcome) {
+        case ReloadOutcome::applied: return "applied";
+        case ReloadOutcome::unchanged: return "unchanged";
+        case ReloadOutcome::planned: return "planned";
+        case ReloadOutcome::invalid: return "invalid";
+        case ReloadOutcome::needs_restart: return "needs_restart";
+        case ReloadOutcome::failed: return "failed";
+        case ReloadOutcome::conflict: return "conflict";
+    }
+    return "";
+}
+
+std::string_view to_string(CredentialsRead read) noexcept {
+    switch (read) {
+        case CredentialsRead::none: return "none";
+        case CredentialsRead::same: return "same";
+        case CredentialsRead::changed: return "changed";
+    }
+    return "";
+}
+
+std::string problem_text(const SettingsProblem& problem) {
+    if (!problem.file.empty()) {
+        return problem.text();
+    }
+    return problem.key.empty() ? problem.what : problem.key + ": " + problem.what;
+}
+
+LiveSettings::LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log)
+    : source_(std::move(source)),
+      change_(std::move(change)),
+      log_(log),
+      loaded_(std::move(in_force)),
+      revert_timer_("tg-revert", [this] { return revert_if_due(); }) {
+    status_.path = source_.path;
+    status_.generation = 0;
+    put_in_force(loaded_, 0, "start");
+}
+
+LiveSettings::InForce LiveSettings::in_force() const {
+    const std::lock_guard lock(mutex_);
+    return {now(), status_.hash, status_.generation};
+}
+
+ConfigStatus LiveSettings::status() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+}
+
+std::vector<ConfigGeneration> LiveSettings::generations() const {
+    const std::lock_guard lock(mutex_);
+    return {generations_.begin(), generations_.end()};
+}
+
+std::optional<bool> LiveSettings::differs_from_file() {
+    if (!source_.load || !source_.files_stamp) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock(files_mutex_);
+    const std::uint64_t generation = status().generation;
+    const MonoTime time = clock_.mono_now();
+    if (file_check_.differs && generation == file_check_.generation && time < file_check_.at + files_age_max) {
+        return file_check_.differs;
+    }
+    file_check_.at = time;
+    std::string stamp = source_.files_stamp();
+    if (!file_check_.differs || generation != file_check_.generation || stamp != file_check_.stamp) {
+        file_check_.differs = files_differ();
+        file_check_.generation = generation;
+        file_check_.stamp = std::move(stamp);
+    }
+    return file_check_.differs;
+}
+
+/// Settings with problems are not those in force.
+bool LiveSettings::files_differ() const {
+    try {
+        return !diff(in_force().settings, source_.load()).empty();
+    } catch (const std::runtime_error&) {
+        return true;
+    }
+}
+
+ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
+    const std::lock_guard turn(turn_);
+    ReloadReport report;
+    const ConfigGeneration before = generations_.back();
+    try {
+        if (!source_.load) {
+            throw std::runtime_error("there is nothing to reload settings from");
+        }
+        const Settings settings = source_.load();
+        report = change_to(settings, dry_run, who);
+        if (!dry_run) {
+            reload_files(settings, report);
+            loaded_ = is_refusal(report.outcome) ? loaded_ : settings;
+        }
+    } catch (const SettingsError& error) {
+        report.outcome = ReloadOutcome::invalid;
+        report.problems = error.problems();
+    } catch (const std::exception& error) {
+        report = refusal(ReloadOutcome::failed, error.what());
+    }
+    settle(report, std::nullopt, before);
+    if (!dry_run) {
+        note(report, who);
+    }
+    return report;
+}
+
+void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) const {
+    if (!source_.reload_files || is_refusal(report.outcome)) {
+        return;
+    }
+    try {
+        report.credentials = source_.reload_files(settings);
+    } catch (const LateAnswer&) {
+        throw;
+    } catch (const SettingsError& error) {
+        if (report.outcome == ReloadOutcome::unchanged) {
+            throw;
+        }
+        report.problems.insert(report.problems.end(), error.problems().begin(), error.problems().end());
+    } catch (const std::runtime_error& error) {
+        if (report.outcome == ReloadOutcome::unchanged) {
+            report.outcome = ReloadOutcome::invalid;  // as when such a file is found beside other changes
+        }
+        report.problems.push_back({"", 0, "", error.what()});
+    }
+}
+
+ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_view who) {
+    const std::lock_guard turn(turn_);
+    return replace_in_turn(replacement, who);
+}
+
+ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::string_view who) {
+    ReloadReport report;
+    const ConfigGeneration before = generations_.back();
+    try {
+        if (replacement.revert_after && !replacement.dry_run) {
+            revert_timer_.start();  // first: when it throws, nothing has changed
+        }
+        // First, so that a request that is wrong by itself is refused as such.
+        const Settings wanted = replacement.make ? replacement.make(*before.settings) : replacement.settings;
+        if (replacement.is_based_on && !replacement.is_based_on(before.hash)) {
+            report = refusal(ReloadOutcome::conflict, "other settings are in force by now");
+        } else {
+            report.problems = file_only_in(*before.settings, loaded_, wanted);
+            report.outcome = ReloadOutcome::invalid;
+            report = report.problems.empty() ? change_to(wanted, replacement.dry_run, who) : report;
+        }
+    } catch (const SettingsError& error) {
+        report.outcome = ReloadOutcome::invalid;
+        report.problems = error.problems();
+    } catch (const std::system_error& error) {
+        report = refusal(ReloadOutcome::failed, error.what());
+    }
+    settle(report, replacement.revert_after, before);
+    if (!replacement.dry_run) {
+        note(report, who);
+    }
+    return report;
+}
+
+std::optional<ReloadReport> LiveSettings::rollback(std::optional<std::uint64_t> generation, bool dry_run,
+                                                   std::string_view who) {
+    const std::lock_guard turn(turn_);
+    const std::uint64_t wanted = generation.value_or(generations_.back().number - 1);
+    const auto found = std::find_if(generations_.begin(), generations_.end(),
+                                    [&](const ConfigGeneration& each) { return each.number == wanted; });
+    if (found == generations_.end()) {
+        return std::nullopt;
+    }
+    return replace_in_turn({*found->settings, {}, dry_run}, who);
+}
+
+std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
+    const std::lock_guard turn(turn_);
+    const std::lock_guard lock(mutex_);
+    if (!revert_) {
+        return std::nullopt;
+    }
+    revert_.reset();
+    status_.revert.reset();
+    log_.info_each("settings confirmed generation=" + std::to_string(status_.generation) + " who=" + log_value(who));
+    return status_.generation;
+}
+
+/// What others have been put in force for a while, and what ends that, is known once a change has succeeded.
+void LiveSettings::settle(ReloadReport& report, std::optional<std::chrono::milliseconds> revert_after,
+                          const ConfigGeneration& before) {
+    const std::lock_guard lock(mutex_);
+    const bool is_changed = report.outcome == ReloadOutcome::applied;
+    if (is_changed || report.outcome == ReloadOutcome::unchanged) {
+        if (!revert_after) {
+            revert_.reset();
+        } else if (is_changed || revert_) {
+            const std::uint64_t generation = revert_ ? revert_->generation : before.number;
+            const std::shared_ptr<const Settings> settings = revert_ ? revert_->settings : before.settings;
+            revert_ = {generation, settings, clock_.mono_now() + *revert_after,
+                       clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count()};
+            revert_timer_.call_at(revert_->at);
+        }
+    }
+    status_.revert = revert_ ? std::optional(PendingRevert{revert_->generation, revert_->at_utc_ns}) : std::nullopt;
+    report.reverts_at_utc_ns = revert_ ? std::optional(revert_->at_utc_ns) : std::nullopt;
+    report.generation = status_.generation;
+}
+
+MonoTime LiveSettings::revert_if_due() {
+    const std::lock_guard turn(turn_);
+    std::optional<Revert> due;
+    {
+        const std::lock_guard lock(mutex_);
+        due = revert_;
+    }
+    if (!due) {
+        return MonoTime::max();
+    }
+    return clock_.mono_now() < due->at ? due->at : revert(*due);
+}
+
+MonoTime LiveSettings::revert(const Revert& due) {
+    log_.warn_each("settings not confirmed in time to_generation=" + std::to_string(due.generation));
+    const ReloadOutcome outcome = replace_in_turn({*due.settings}, "revert_after").outcome;
+    if (!is_refusal(outcome)) {
+        return MonoTime::max();
+    }
+    const std::lock_guard lock(mutex_);
+    if (outcome == ReloadOutcome::failed) {
+        revert_->at = clock_.mono_now() + revert_pause;
+        return revert_->at;
+    }
+    revert_.reset();
+    status_.revert.reset();
+    return MonoTime::max();
+}
+
+ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run, std::string_view who) {
+    ReloadReport report;
+    const std::shared_ptr<const Settings> before = generations_.back().settings;
+    report.changes = diff(*before, settings);
+    report.problems = restarts_in(report.changes);
+    if (!report.problems.empty()) {
+        report.outcome = ReloadOutcome::needs_restart;
+        return report;
+    }
+    if (report.changes.empty()) {
+        report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::unchanged;
+        return report;
+    }
+    try {
+        const std::string left = change_({*before, settings, report.changes, dry_run});
+        report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
+        if (!left.empty()) {
+            report.problems.push_back({"", 0, "", left});
+        }
+    } catch (const SettingsError& error) {
+        report.outcome = ReloadOutcome::invalid;
+        report.problems = error.problems();
+    } catch (const std::length_error& error) {
+        report.outcome = ReloadOutcome::needs_restart;
+        report.problems.push_back({"", 0, "", error.what()});
+    } catch (const std::exception& error) {
+        report.outcome = ReloadOutcome::failed;
+        report.problems.push_back({"", 0, "", error.what()});
+    }
+    if (report.outcome == ReloadOutcome::applied) {
+        put_in_force(settings, report.changes.size(), who);
+    }
+    return report;
+}
+
+void LiveSettings::put_in_force(const Settings& settings, std::size_t changes_count, std::string_view who) {
+    ConfigGeneration next;
+    next.time_utc_ns = clock_.utc_now_ns();
+    next.who = who;
+    next.hash = source_.hash ? source_.hash(settings) : "";
+    next.changes_count = changes_count;
+    next.settings = std::make_shared<const Settings>(settings);
+    const std::lock_guard lock(mutex_);
+    status_.hash = next.hash;
+    status_.loaded_at_utc_ns = next.time_utc_ns;
+    next.number = ++status_.generation;
+    generations_.push_back(std::move(next));
+    if (generations_.size() > config_generations_max) {
+        generations_.pop_front();
+    }
+}
+
+void LiveSettings::note(const ReloadReport& report, std::string_view who) {
+    log(report, who);
+    ReloadStatus last;
+    last.time_utc_ns = clock_.utc_now_ns();
+    last.who = who;
+    last.outcome = report.outcome;
+    last.changes_count = report.changes.size();
+    last.problem = report.problems.empty() ? "" : problem_text(report.problems.front());
+    last.problems_count = report.problems.size();
+    const std::lock_guard lock(mutex_);
+    status_.last_reload = std::move(last);
+}
+
+void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
+    const std::string by = " who=" + log_value(who);
+    const bool is_good = report.outcome == ReloadOutcome::applied || report.outcome == ReloadOutcome::unchanged;
+    if (report.outcome == ReloadOutcome::applied) {
+        for (const SettingChange& change : report.changes) {
+            log_.info_each(change_line(change, who));
+        }
+    }
+    const std::string line = "outcome=" + std::string(to_string(report.outcome)) +
+                             " generation=" + std::to_string(report.generation) +
+                             " changes=" + std::to_string(report.changes.size()) + by;
+    if (is_good) {
+        const bool has_read = report.credentials != CredentialsRead::none;
+        log_.info_each("settings reloaded " + line +
+                       (has_read ? " credentials=" + std::string(to_string(report.credentials)) : ""));
+    } else {
+        log_.error_each("settings not changed " + line);
+    }
+    for (const SettingsProblem& problem : report.problems) {
+        log_.warn_each("settings problem=" + log_quoted(problem_text(problem)) + by);
+    }
+}
+
+}  // namespace telegate

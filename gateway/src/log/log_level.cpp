@@ -1,0 +1,89 @@
+#include "log/log_level.hpp"
+
+#include "log/log_value.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <utility>
+
+namespace telegate {
+namespace {
+
+std::string change_line(std::string_view from, std::string_view to,
+                        std::optional<std::chrono::milliseconds> revert_after) {
+    std::string line = "log level changed from=" + std::string(from) + " to=" + std::string(to);
+    if (revert_after) {
+        line += " for_s=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*revert_after).count());
+    }
+    return line;
+}
+
+}  // namespace
+
+struct LogLevel::Timer {
+    explicit Timer(boost::asio::io_context& context) : timer(context) {}
+    boost::asio::steady_timer timer;
+};
+
+LogLevel::LogLevel(Reactor& reactor, Log& log, std::string level)
+    : reactor_(reactor),
+      log_(log),
+      settled_(std::move(level)),
+      now_{settled_, {}, 0},
+      timer_(std::make_unique<Timer>(reactor.context())) {}
+
+LogLevel::~LogLevel() = default;
+
+LogLevelStatus LogLevel::status() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+}
+
+LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
+                             std::string_view who) {
+    const std::lock_guard lock(mutex_);
+    const std::string line = change_line(now_.level, level, revert_after) + " who=" + log_value(who);
+    const bool was_told = log_.info_each(line);
+    now_ = {std::string(level), {}, 0};
+    if (revert_after) {
+        now_.reverts_to = settled_;
+        now_.reverts_at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
+        reverts_at_ = clock_.mono_now() + *revert_after;
+        reactor_.post([this, at = reverts_at_] { arm(at); });
+    } else {
+        settled_ = level;
+        reverts_at_ = MonoTime::max();  // a timer under way finds nothing to do
+    }
+    log_.set_level(level);
+    if (!was_told) {
+        log_.info_each(line);
+    }
+    return now_;
+}
+
+void LogLevel::arm(MonoTime at) {
+    timer_->timer.expires_at(at);
+    timer_->timer.async_wait([this](const boost::system::error_code& error) {
+        if (!error) {
+            revert_if_due();
+        }
+    });
+}
+
+void LogLevel::revert_if_due() {
+    const std::lock_guard lock(mutex_);
+    if (clock_.mono_now() < reverts_at_) {
+        return;
+    }
+    const std::string line = "log level is back from=" + now_.level + " to=" + settled_;
+    const bool was_told = log_.info_each(line);
+    now_ = {settled_, {}, 0};
+    reverts_at_ = MonoTime::max();
+    log_.set_level(settled_);
+    if (!was_told) {
+        log_.info_each(line);
+    }
+}
+
+}  // namespace telegate

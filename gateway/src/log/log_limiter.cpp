@@ -1,0 +1,46 @@
+#include "log/log_limiter.hpp"
+
+#include <utility>
+
+namespace telegate {
+
+std::optional<std::uint64_t> LogLimiter::admit(std::string_view cause) {
+    const MonoTime now = clock_.mono_now();
+    const std::lock_guard lock(mutex_);
+    auto known = causes_.find(cause);
+    if (known == causes_.end()) {
+        if (causes_.size() >= causes_max - 1) {
+            forget_quiet(now);
+        }
+        const std::string_view name = causes_.size() < causes_max - 1 ? cause : other;
+        known = causes_.try_emplace(std::string(name), Cause{now, 0, 0}).first;
+    }
+    Cause& entry = known->second;
+    if (now - entry.first >= quiet_time) {
+        entry.first = now;
+        entry.let_in = 0;
+    }
+    if (entry.let_in == per_minute_) {
+        ++entry.held_back;
+        return std::nullopt;
+    }
+    ++entry.let_in;
+    return std::exchange(entry.held_back, 0);
+}
+
+void LogLimiter::forget_quiet(MonoTime now) {
+    std::uint64_t held_back = 0;
+    for (auto cause = causes_.begin(); cause != causes_.end();) {
+        if (cause->first != other && now - cause->second.first >= quiet_time) {
+            held_back += cause->second.held_back;
+            cause = causes_.erase(cause);
+        } else {
+            ++cause;
+        }
+    }
+    if (held_back > 0) {
+        causes_.try_emplace(std::string(other), Cause{now, 0, 0}).first->second.held_back += held_back;
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,113 @@
+#include "log/log_sink.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// -1 when it cannot be opened. A pipe without a reader is not waited for.
+int open_file(const std::string& path) noexcept {
+    constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    constexpr mode_t owner_writes_group_reads = 0640;
+    return ::open(path.c_str(), flags, owner_writes_group_reads);
+}
+
+std::string_view priority(spdlog::level::level_enum level) noexcept {
+    switch (level) {
+        case spdlog::level::trace:
+        case spdlog::level::debug: return "<7>";
+        case spdlog::level::warn: return "<4>";
+        case spdlog::level::err: return "<3>";
+        case spdlog::level::critical: return "<2>";
+        default: return "<6>";
+    }
+}
+
+}  // namespace
+
+LogSink::LogSink(int descriptor, bool is_journal) : is_journal_(is_journal), descriptor_(descriptor) {}
+
+LogSink::LogSink(std::string path) : path_(std::move(path)), is_journal_(false), descriptor_(open_file(path_)) {
+    if (descriptor_ < 0) {
+        throw std::system_error(errno, std::generic_category(), path_);
+    }
+}
+
+LogSink::~LogSink() {
+    if (!path_.empty()) {
+        ::close(descriptor_);
+    }
+}
+
+std::error_code LogSink::reopen() {
+    const std::lock_guard lock(mutex_);
+    if (path_.empty()) {
+        return {};
+    }
+    const int fresh = open_file(path_);
+    if (fresh < 0) {
+        return {errno, std::generic_category()};
+    }
+    ::close(std::exchange(descriptor_, fresh));
+    is_torn_ = false;
+    return {};
+}
+
+bool LogSink::can_write() const noexcept {
+    pollfd waiting{descriptor_, POLLOUT, 0};
+    return ::poll(&waiting, 1, 0) == 1 && (waiting.revents & POLLOUT) != 0;
+}
+
+void LogSink::sink_it_(const spdlog::details::log_msg& message) {
+    if (lost_ > 0) {
+        const std::string text = "log lines lost=" + std::to_string(lost_);
+        const spdlog::details::log_msg notice(message.time, {}, message.logger_name, spdlog::level::warn, text);
+        if (!write_line(notice)) {
+            ++lost_;
+            return;
+        }
+        lost_ = 0;
+    }
+    if (!write_line(message)) {
+        ++lost_;
+    }
+}
+
+/// Whether it went.
+bool LogSink::write_line(const spdlog::details::log_msg& message) {
+    spdlog::memory_buf_t line;
+    if (is_torn_) {
+        line.push_back('\n');
+    }
+    if (is_journal_) {
+        const std::string_view number = priority(message.level);
+        line.append(number.data(), number.data() + number.size());
+    }
+    formatter_->format(message, line);
+    // A pipe that is ready takes this much whole.
+    const std::size_t bytes = std::min<std::size_t>(line.size(), PIPE_BUF);
+    line.data()[bytes - 1] = '\n';
+    const ssize_t written = can_write() ? ::write(descriptor_, line.data(), bytes) : -1;
+    if (written > 0) {
+        is_torn_ = static_cast<std::size_t>(written) < bytes;  // a full disk
+    }
+    return written == static_cast<ssize_t>(bytes);
+}
+
+bool is_journal_stream(int descriptor, const std::string& journal_stream) {
+    struct stat status {};
+    return !journal_stream.empty() && ::fstat(descriptor, &status) == 0 &&
+           journal_stream == std::to_string(status.st_dev) + ':' + std::to_string(status.st_ino);
+}
+
+}  // namespace telegate

@@ -1,0 +1,197 @@
+#include "plan/address_claims.hpp"
+
+#include "core/endpoint.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// An address that one setting wants for itself: a port, or a file.
+struct AddressClaim {
+    SettingsPlace place;  // empty for a default
+    std::string section;  // publish "local"
+    std::string setting;  // publish.local.endpoint
+    std::string value;    // as it was given
+    Endpoint endpoint;    // for a file: ipc
+    bool is_udp = false;  // its ports are not those of tcp
+};
+
+constexpr std::string_view tcp_scheme = "tcp://";  // not written in [rest] and [device]
+
+/// Which addresses of this machine a host stands for.
+struct Reach {
+    bool all_ipv4 = false;
+    bool all_ipv6 = false;
+    bool is_ipv6 = false;
+    std::string one = {};  // "" when it is all
+};
+
+Reach reach_of(const std::string& given) {
+    const std::string host = given == "localhost" ? "127.0.0.1" : given.substr(0, given.find('%'));
+    std::array<unsigned char, sizeof(in6_addr)> bytes{};
+    if (host == "*" || host == "0.0.0.0") {
+        return {.all_ipv4 = true};
+    }
+    if (::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1) {
+        const bool is_all = std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
+        // A socket on [::] takes IPv4 too.
+        return {.all_ipv4 = is_all,
+                .all_ipv6 = is_all,
+                .is_ipv6 = true,
+                .one = is_all ? "" : std::string(bytes.begin(), bytes.end())};
+    }
+    return {.one = host};
+}
+
+bool meet(const Reach& a, const Reach& b) {
+    const auto takes = [](const Reach& all, const Reach& other) {
+        return other.is_ipv6 ? all.all_ipv6 : all.all_ipv4;
+    };
+    return takes(a, b) || takes(b, a) || (!a.one.empty() && a.one == b.one);
+}
+
+bool exclude(const AddressClaim& one, const AddressClaim& other) {
+    const Endpoint& a = one.endpoint;
+    const Endpoint& b = other.endpoint;
+    if (a.transport != b.transport || one.is_udp != other.is_udp) {
+        return false;
+    }
+    if (a.transport == Transport::tcp) {
+        return a.port != 0 && a.port == b.port && meet(reach_of(a.host), reach_of(b.host));
+    }
+    return a.path != "*" && file_identity(a.path) == file_identity(b.path);
+}
+
+std::string told(const AddressClaim& claim) {
+    std::string text = '"' + claim.value + "\" in [" + claim.section + ']';
+    if (!claim.place.file.empty()) {
+        text += " (" + claim.place.file + (claim.place.line > 0 ? ":" + std::to_string(claim.place.line) : "") + ')';
+    }
+    return text;
+}
+
+std::string clash_text(const AddressClaim& claim, const AddressClaim& before) {
+    const char* const what = claim.endpoint.transport == Transport::tcp ? "port" : "file";
+    std::string text = '"' + claim.value + "\" takes the same ";
+    text.append(what).append(" as ").append(told(before)).append(", allowed: each ").append(what).append(" once");
+    return text;
+}
+
+Endpoint file_endpoint(const std::string& path) {
+    const bool looks_abstract = path.starts_with('@');  // only in an endpoint does it mean that
+    return {Transport::ipc, "", 0, (looks_abstract || path == "*" ? "./" : "") + path};
+}
+
+template <class EndpointSettings>
+void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>& sections,
+                   std::vector<AddressClaim>& claims) {
+    for (const EndpointSettings& each : sections) {
+        const auto parsed = parse_endpoint(each.endpoint);
+        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+            claims.push_back({each.place, kind + " \"" + each.name + '"', kind + '.' + each.name + ".endpoint",
+                              each.endpoint, *endpoint});
+        }
+    }
+}
+
+/// A recording, and what the device itself is read from, where that is for one reader only.
+void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
+    const auto add = [&](const char* key, const std::string& value, const Endpoint& endpoint) {
+        const auto given = device.places.find(key);
+        claims.push_back({given == device.places.end() ? device.place : given->second, "device \"" + device.name + '"',
+                          "device." + device.name + '.' + key, value, endpoint});
+    };
+    constexpr std::string_view rtu = "rtu://";
+    if (!device.record.empty()) {
+        add("record", device.record, file_endpoint(device.record));
+    }
+    if (device.driver == "serial" && !device.serial.port.empty()) {
+        add("port", device.serial.port, file_endpoint(device.serial.port));
+    }
+    if (device.driver == "modbus" && device.modbus.endpoint.starts_with(rtu)) {
+        add("endpoint", device.modbus.endpoint, file_endpoint(device.modbus.endpoint.substr(rtu.size())));
+    }
+    if (device.driver == "udp" && device.udp.multicast_group.empty()) {  // a group may have several readers
+        const Endpoint listen{Transport::tcp, device.udp.listen_host,
+                              static_cast<std::uint16_t>(device.udp.listen_port), ""};
+        add("listen", to_string(listen).substr(tcp_scheme.size()), listen);
+        claims.back().is_udp = true;
+    }
+}
+
+/// In such an order that a default comes before what is given, since a problem needs a place.
+std::vector<AddressClaim> address_claims_of(const Settings& settings) {
+    const RestSettings& rest = settings.rest;
+    const auto place_of = [&](const char* key) {
+        const auto found = rest.places.find(key);
+        return found == rest.places.end() ? SettingsPlace{} : found->second;
+    };
+    std::vector<AddressClaim> claims;
+    if (!settings.state_file.empty()) {
+        claims.push_back(
+            {{}, "gateway", "gateway.state_file", settings.state_file, file_endpoint(settings.state_file)});
+    }
+    if (settings.log_file != "stderr") {
+        claims.push_back({{}, "log", "log.file", settings.log_file, file_endpoint(settings.log_file)});
+    }
+    if (!settings.record.path.empty()) {
+        claims.push_back({{}, "gateway", "gateway.record", settings.record.path, file_endpoint(settings.record.path)});
+    }
+    if (!settings.rest_host.empty()) {
+        const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
+        claims.push_back(
+            {place_of("listen"), "rest", "rest.listen", to_string(listen).substr(tcp_scheme.size()), listen});
+    }
+    if (!rest.unix_socket.empty()) {
+        claims.push_back(
+            {place_of("unix_socket"), "rest", "rest.unix_socket", rest.unix_socket, file_endpoint(rest.unix_socket)});
+    }
+    add_endpoints("publish", settings.publish, claims);
+    add_endpoints("services", settings.services, claims);
+    for (const DeviceSettings& device : settings.devices) {
+        add_device(device, claims);
+    }
+    return claims;
+}
+
+}  // namespace
+
+std::string file_identity(const std::string& path) {
+    if (path.starts_with('@')) {
+        return path;
+    }
+    const std::filesystem::path given(path);
+    std::error_code error;
+    const std::filesystem::path folder = given.has_parent_path() ? given.parent_path() : ".";
+    const std::filesystem::path known =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+    return (error ? given : known / given.filename()).lexically_normal().string();
+}
+
+void check_addresses(const Settings& settings, std::vector<SettingsProblem>& problems) {
+    const std::vector<AddressClaim> claims = address_claims_of(settings);
+    for (auto claim = claims.begin(); claim != claims.end(); ++claim) {
+        const auto other =
+            std::find_if(claims.begin(), claim, [&](const AddressClaim& before) { return exclude(before, *claim); });
+        if (other == claim) {
+            continue;
+        }
+        problems.push_back({.file = claim->place.file,
+                            .line = claim->place.line,
+                            .key = claim->setting.substr(claim->setting.rfind('.') + 1),
+                            .what = clash_text(*claim, *other),
+                            .setting = claim->setting});
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,226 @@
+#include "plan/machine_check.hpp"
+
+#include "base/credential_path.hpp"
+#include "base/whole_file.hpp"
+#include "core/endpoint.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+/// The addresses of all interfaces and the names of these.
+std::set<std::string> own_addresses() {
+    ifaddrs* list = nullptr;
+    std::set<std::string> names;
+    if (::getifaddrs(&list) != 0) {
+        return names;
+    }
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+        names.insert(entry->ifa_name);
+        const int family = entry->ifa_addr == nullptr ? AF_UNSPEC : entry->ifa_addr->sa_family;
+        sockaddr_in four{};
+        sockaddr_in6 six{};
+        const void* address = nullptr;
+        if (family == AF_INET) {
+            std::memcpy(&four, entry->ifa_addr, sizeof four);
+            address = &four.sin_addr;
+        } else if (family == AF_INET6) {
+            std::memcpy(&six, entry->ifa_addr, sizeof six);
+            address = &six.sin6_addr;
+        }
+        char text[INET6_ADDRSTRLEN] = "";
+        if (address != nullptr && ::inet_ntop(family, address, text, sizeof text) != nullptr) {
+            names.insert(text);
+        }
+    }
+    return names;
+}
+
+/// The text that inet_ntop() gives for the same address, without its zone; other texts as they are.
+std::string canonical(const std::string& host) {
+    std::string plain = host.substr(0, host.find('%'));
+    in6_addr address{};  // large enough for either family
+    for (const int family : {AF_INET, AF_INET6}) {
+        char text[INET6_ADDRSTRLEN] = "";
+        if (::inet_pton(family, plain.c_str(), &address) == 1 &&
+            ::inet_ntop(family, &address, text, sizeof text) != nullptr) {
+            return text;
+        }
+    }
+    return plain;
+}
+
+bool is_everywhere(const std::string& host) {
+    return host == "*" || host == "0.0.0.0" || host == "::" || host == "localhost" || host.starts_with("127.");
+}
+
+/// What is wrong with `host`; "" when nothing is.
+std::string host_fault(const std::string& host, const std::set<std::string>& own) {
+    const std::string address = canonical(host);
+    return is_everywhere(address) || own.contains(address) ? "" : "no interface of this machine is or has " + address;
+}
+
+std::string cannot(const std::string& what, const std::string& path, int error) {
+    return "no " + what + " can be " + (error == EEXIST ? "made at " : "made in ") + path + ": " +
+           std::generic_category().message(error);
+}
+
+/// "." for a path that names none.
+std::string folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+std::string folder_fault(const std::string& what, const std::string& path) {
+    const std::string folder = folder_of(path);
+    struct stat facts {};
+    if (::stat(folder.c_str(), &facts) != 0) {
+        return cannot(what, folder, errno);
+    }
+    if (!S_ISDIR(facts.st_mode)) {
+        return cannot(what, folder, ENOTDIR);
+    }
+    return ::access(folder.c_str(), W_OK | X_OK) == 0 ? "" : cannot(what, folder, errno);
+}
+
+/// A socket that is there already may be a dead one, which is replaced.
+std::string socket_fault(const std::string& path) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
+        return cannot("socket", path, EEXIST);
+    }
+    return folder_fault("socket", path);
+}
+
+std::string log_file_fault(const std::string& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+        return folder_fault("file", path);
+    }
+    const int error = S_ISDIR(facts.st_mode) ? EISDIR : ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
+    return error == 0 ? "" : path + " cannot be written: " + std::generic_category().message(error);
+}
+
+/// It is replaced by a new one, so its folder must take files; what is there must be a file, and ours.
+std::string state_file_fault(const std::string& setting) {
+    try {
+        const std::string path = link_target(setting);
+        struct stat facts {};
+        if (::stat(path.c_str(), &facts) != 0) {
+            return folder_fault("file", path);
+        }
+        if (!S_ISREG(facts.st_mode)) {
+            return path + " is there and is no file";
+        }
+        const bool is_readable = ::access(path.c_str(), R_OK) == 0;
+        return is_readable ? folder_fault("file", path)
+                           : path + " cannot be read: " + std::generic_category().message(errno);
+    } catch (const std::system_error& error) {
+        return error.what();
+    }
+}
+
+/// It may be there, as a regular file, or be made.
+std::string recording_fault(const std::string& path) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0) {
+        return folder_fault("recording", path);
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        return path + " is there and is no regular file";
+    }
+    return ::access(path.c_str(), R_OK | W_OK) == 0
+               ? folder_fault("recording", path)
+               : path + " cannot be written: " + std::generic_category().message(errno);
+}
+
+/// Only root reads one of another user, and only for --check.
+std::string key_owner_fault(const std::string& setting) {
+    struct stat facts {};
+    if (setting.empty() || is_credential(setting) || ::stat(setting.c_str(), &facts) != 0 ||
+        facts.st_uid == ::geteuid()) {
+        return "";
+    }
+    return setting + ": owned by uid " + std::to_string(facts.st_uid) + ", checked as uid " +
+           std::to_string(::geteuid()) + "; the gateway must run as the owner";
+}
+
+std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>& own) {
+    if (endpoint.transport != Transport::ipc) {
+        return host_fault(endpoint.host, own);
+    }
+    return endpoint.path == "*" || endpoint.path.starts_with('@') ? "" : socket_fault(endpoint.path);
+}
+
+}  // namespace
+
+std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins) {
+    std::vector<SettingsProblem> problems;
+    const std::set<std::string> own = own_addresses();
+    const auto add = [&](const SettingsPlace& place, const char* key, std::string what) {
+        if (!what.empty()) {
+            problems.push_back({.file = place.file, .line = place.line, .key = key, .what = std::move(what)});
+        }
+    };
+    const auto place_of = [&](const char* section, const char* key) {
+        const auto found = origins.given.find({section, "", key});
+        return found == origins.given.end() ? SettingsPlace() : found->second;
+    };
+    if (!settings.state_file.empty()) {
+        add(place_of("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
+    }
+    if (!settings.record.path.empty()) {
+        add(place_of("gateway", "record"), "record", recording_fault(settings.record.path));
+    }
+    for (const DeviceSettings& device : settings.devices) {
+        if (device.driver == "udp") {
+            const auto given = device.places.find("listen");
+            add(given == device.places.end() ? device.place : given->second, "listen",
+                host_fault(device.udp.listen_host, own));
+        }
+        if (!device.record.empty()) {
+            const auto given = device.places.find("record");
+            add(given == device.places.end() ? device.place : given->second, "record", recording_fault(device.record));
+        }
+    }
+    if (settings.log_file != "stderr") {
+        add(place_of("log", "file"), "file", log_file_fault(settings.log_file));
+    }
+    if (!settings.rest_host.empty()) {
+        add(place_of("rest", "listen"), "listen", host_fault(settings.rest_host, own));
+    }
+    if (!settings.rest.unix_socket.empty()) {
+        add(place_of("rest", "unix_socket"), "unix_socket", socket_fault(settings.rest.unix_socket));
+    }
+    const auto add_endpoints = [&](const auto& sections) {
+        for (const auto& each : sections) {
+            const auto parsed = parse_endpoint(each.endpoint);
+            if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+                add(each.place, "endpoint", endpoint_fault(*endpoint, own));
+            }
+            const auto given = each.places.find("curve_secret_key_file");
+            add(given == each.places.end() ? each.place : given->second, "curve_secret_key_file",
+                key_owner_fault(each.curve_secret_key_file));
+        }
+    };
+    add_endpoints(settings.publish);
+    add_endpoints(settings.services);
+    return problems;
+}
+
+}  // namespace telegate

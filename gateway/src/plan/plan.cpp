@@ -1,0 +1,261 @@
+#include "plan/plan.hpp"
+
+#include "base/section_problems.hpp"
+#include "endpoints/publish_curve.hpp"
+#include "plan/address_claims.hpp"
+#include "plan/channel_sections.hpp"
+#include "plan/drivers.hpp"
+#include "plan/plan_rest.hpp"
+#include "plan/processing_plan.hpp"
+#include "plan/recorder_plan.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+OverflowPolicy to_policy(std::string_view name) {
+    for (const OverflowPolicy policy : {OverflowPolicy::drop_newest, OverflowPolicy::block}) {
+        if (to_string(policy) == name) {
+            return policy;
+        }
+    }
+    return OverflowPolicy::drop_oldest;
+}
+
+Duration interval_of(const DeviceSettings& device, std::int64_t default_interval_ms) {
+    if (device.interval_us > 0) {
+        return std::chrono::microseconds(device.interval_us);
+    }
+    return std::chrono::milliseconds(device.interval_ms > 0 ? device.interval_ms : default_interval_ms);
+}
+
+ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem>& problems) {
+    ThreadSchedule schedule;
+    schedule.realtime_priority = static_cast<int>(settings.realtime_priority);
+    const unsigned count = processor_count();
+    for (const std::int64_t number : settings.cpu_affinity) {
+        if (number >= count) {
+            problems.push_back({settings.cpu_affinity_place.file, settings.cpu_affinity_place.line, "cpu_affinity",
+                                "this machine has no processor " + std::to_string(number) + ", allowed: 0 to " +
+                                    std::to_string(count - 1),
+                                "sampling.cpu_affinity"});
+        }
+        schedule.processors.push_back(static_cast<unsigned>(number));
+    }
+    return schedule;
+}
+
+PayloadFormat to_format(std::string_view name) {
+    for (const PayloadFormat format : {PayloadFormat::cbor, PayloadFormat::record}) {
+        if (to_string(format) == name) {
+            return format;
+        }
+    }
+    return PayloadFormat::json;
+}
+
+/// nullopt with a problem, or for one of the text, which was told already.
+template <class EndpointSettings>
+std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& settings,
+                                    std::vector<SettingsProblem>& problems) {
+    if (settings.endpoint.empty()) {
+        return std::nullopt;
+    }
+    auto endpoint = parse_endpoint(settings.endpoint);
+    if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
+        problems.push_back({settings.place.file, settings.place.line, "endpoint",
+                            "\"" + settings.endpoint + "\" is not an endpoint: " + fault->what,
+                            kind + ('.' + settings.name) + ".endpoint"});
+        return std::nullopt;
+    }
+    return std::get<Endpoint>(std::move(endpoint));
+}
+
+Delivery to_delivery(const PublishSettings& publish) {
+    Delivery delivery;
+    for (const SlowPolicy policy :
+         {SlowPolicy::drop_newest, SlowPolicy::disconnect, SlowPolicy::block, SlowPolicy::conflate}) {
+        if (to_string(policy) == publish.policy) {
+            delivery.policy = policy;
+        }
+    }
+    delivery.backlog_bytes_max = static_cast<std::size_t>(publish.backlog_bytes);
+    delivery.backlog_age_max = std::chrono::milliseconds(publish.backlog_age);
+    return delivery;
+}
+
+void plan_endpoints(const Settings& settings, SecretFile secret, Plan& plan, std::vector<SettingsProblem>& problems) {
+    for (const PublishSettings& publish : settings.publish) {
+        auto curve = read_curve(publish, problems, secret);
+        if (auto endpoint = endpoint_of("publish", publish, problems)) {
+            plan.publish.push_back({std::move(*endpoint), to_format(publish.format), publish.name});
+            plan.publish.back().curve = std::move(curve);
+            plan.publish.back().delivery = to_delivery(publish);
+            plan.publish.back().last_value = publish.last_value;
+        }
+    }
+    for (const ServiceSettings& services : settings.services) {
+        auto curve = read_curve(services, problems, secret);
+        if (auto endpoint = endpoint_of("services", services, problems)) {
+            plan.services.push_back({std::move(*endpoint), services.name, -1, std::move(curve)});
+        }
+    }
+}
+
+Alignment to_alignment(std::string_view name) {
+    return name == "wall" ? Alignment::wall : name == "spread" ? Alignment::spread : Alignment::start;
+}
+
+std::string duration_text(Duration duration) {
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+    return us % 1'000 == 0 ? std::to_string(us / 1'000) + " ms" : std::to_string(us) + " us";
+}
+
+/// What two settings of a device say together.
+void check_sampling(const DeviceSettings& device, const DeviceOptions& options,
+                    std::vector<SettingsProblem>& problems) {
+    SectionProblems found("device." + device.name, device.places, device.place, problems);
+    if (options.offset >= options.interval) {
+        found.add("offset_ms", "\"" + std::to_string(device.offset_ms) +
+                                   "\" is too much, allowed: less than the interval of the device, which is " +
+                                   duration_text(options.interval));
+    }
+    if (options.breaker.wait > options.breaker.wait_max) {
+        found.add("breaker_wait_max_ms", "\"" + std::to_string(device.breaker_wait_max_ms) +
+                                             "\" is too little, allowed: not less than breaker_wait_ms, which is " +
+                                             duration_text(options.breaker.wait));
+    }
+}
+
+void plan_devices(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver, Plan& plan,
+                  std::vector<SettingsProblem>& problems) {
+    for (const DeviceSettings& device : settings.devices) {
+        if (device.driver.empty()) {
+            continue;  // which was told already
+        }
+        DeviceOptions options = device_options(settings, device);
+        check_sampling(device, options, problems);
+        const std::vector<const ChannelSettings*> channels = channels_of(settings, device.name);
+        ProcessingPlan processing = plan_processing(channels, problems);
+        try {
+            const bool keeps = keeps_driver && keeps_driver(device);
+            auto driver = keeps ? nullptr : make_driver(device, channels);
+            check_channel_sections({device, channels, processing}, driver.get(), problems);
+            plan.devices.push_back({std::move(options), std::move(driver), std::move(processing)});
+        } catch (const std::exception& error) {
+            add_driver_problem(device, channels, error.what(), problems);
+        }
+    }
+}
+
+}  // namespace
+
+LogOptions log_options(const Settings& settings) {
+    return {.level = settings.log_level,
+            .format = settings.log_format,
+            .file = settings.log_file == "stderr" ? "" : settings.log_file};
+}
+
+std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::string_view device) {
+    std::vector<const ChannelSettings*> channels;
+    for (const ChannelSettings& channel : settings.channels) {
+        if (channel.device() == device) {
+            channels.push_back(&channel);
+        }
+    }
+    return channels;
+}
+
+DeviceOptions device_options(const Settings& settings, const DeviceSettings& device) {
+    DeviceOptions options;
+    options.name = device.name;
+    options.interval = interval_of(device, settings.sampling_interval_ms);
+    options.alignment = to_alignment(device.align);
+    options.offset = std::chrono::milliseconds(device.offset_ms);
+    if (device.errors_before_safe) {
+        options.errors_before_safe = static_cast<std::uint32_t>(*device.errors_before_safe);
+    }
+    options.breaker.failures = static_cast<std::uint32_t>(device.breaker_failures);
+    options.breaker.wait = std::chrono::milliseconds(device.breaker_wait_ms);
+    options.breaker.wait_max = std::chrono::milliseconds(device.breaker_wait_max_ms);
+    options.started = device.autostart;
+    return options;
+}
+
+Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSettings&)>& keeps_driver,
+               SecretFile secret) {
+    Plan plan;
+    std::vector<SettingsProblem> problems;
+    plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
+    plan.queue_policy = to_policy(settings.queue_policy);
+    plan.sampling_schedule = to_schedule(settings, problems);
+    for (const TagSettings& tag : settings.tags) {
+        plan.tags.push_back({tag.name, tag.value});
+    }
+    plan_endpoints(settings, secret, plan, problems);
+    plan.rest = plan_rest(settings, problems);
+    check_addresses(settings, problems);
+    plan.recorders = plan_recorders(settings, problems);
+    plan_devices(settings, keeps_driver, plan, problems);
+    if (!problems.empty()) {
+        throw SettingsError(std::move(problems));
+    }
+    return plan;
+}
+
+namespace {
+
+/// Whether it is about a whole section that could not be understood, which is reported by itself.
+bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
+    return problem.key.starts_with("channel \"") &&
+           std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
+               return (each.file == problem.file && each.line == problem.line) ||
+                      each.setting.starts_with(problem.setting + '.');
+           });
+}
+
+}  // namespace
+
+LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
+    std::vector<SettingsProblem> problems;
+    LoadedPlan loaded;
+    try {
+        LoadedSettings read = load_settings(sources);
+        loaded.settings = std::move(read.settings);
+        loaded.origins = std::move(read.origins);
+        loaded.warnings = std::move(read.warnings);
+    } catch (const SettingsError& error) {
+        if (error.unreadable()) {
+            throw;
+        }
+        problems = error.problems();
+        loaded.settings = error.understood();
+    }
+    try {
+        loaded.plan = make_plan(loaded.settings, {}, secret);
+    } catch (const SettingsError& error) {
+        const std::vector<SettingsProblem> of_texts = problems;
+        std::copy_if(error.problems().begin(), error.problems().end(), std::back_inserter(problems),
+                     [&](const SettingsProblem& each) { return !follows_from(each, of_texts); });
+    }
+    if (!problems.empty()) {
+        std::set<std::string> texts;  // devices of one template have their mistakes on the same line
+        std::erase_if(problems, [&](const SettingsProblem& each) { return !texts.insert(each.text()).second; });
+        sort_problems(problems, sources.file);
+        throw SettingsError(std::move(problems));
+    }
+    if (loaded.settings.devices.empty() && loaded.settings.publish.empty()) {
+        loaded.warnings.push_back(sources.file +
+                                  ": there is no [device] and no [publish]: the gateway has nothing to do");
+    }
+    return loaded;
+}
+
+}  // namespace telegate

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "config/load.hpp"
+#include "config/settings_sources.hpp"
+#include "core/bounded_queue.hpp"
+#include "device/driver.hpp"
+#include "device/sampler.hpp"
+#include "device/thread_schedule.hpp"
+#include "encode/payload_format.hpp"
+#include "encode/tags.hpp"
+#include "endpoints/service_endpoints.hpp"
+#include "http/rest_options.hpp"
+#include "log/log.hpp"
+#include "record/recorder.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+struct PlannedDevice {
+    DeviceOptions options;
+    std::unique_ptr<Driver> driver;
+    ProcessingPlan processing{};
+};
+
+/// The settings turned into the rooms' own types, drivers made. What is left for start is what can fail from outside:
+/// addresses and threads.
+struct Plan {
+    std::vector<FormatEndpoint> publish;
+    std::vector<ServiceEndpoint> services;
+    std::vector<PlannedDevice> devices;
+    std::vector<RecorderOptions> recorders;
+    ThreadSchedule sampling_schedule;
+    RestOptions rest;
+    Tags tags;
+    std::size_t queue_capacity = 0;
+    OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
+};
+
+[[nodiscard]] LogOptions log_options(const Settings& settings);
+
+/// Throws SettingsError with every problem. A device for which `keeps_driver` is true gets no driver. `secret`: who may
+/// own secret key files.
+[[nodiscard]] Plan make_plan(const Settings& settings,
+                             const std::function<bool(const DeviceSettings&)>& keeps_driver = {},
+                             SecretFile secret = SecretFile::own);
+
+/// How a device of these settings is sampled.
+[[nodiscard]] DeviceOptions device_options(const Settings& settings, const DeviceSettings& device);
+
+/// Returns the [channel] sections of a device, in their order.
+[[nodiscard]] std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::string_view device);
+
+struct LoadedPlan {
+    Settings settings;
+    Plan plan;
+    SettingOrigins origins;
+    std::vector<std::string> warnings;  // of load_settings()
+};
+
+/// Reads settings and plans them. Throws SettingsError with the problems of the texts and of the plan together.
+/// Both --check and start run it.
+[[nodiscard]] LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret = SecretFile::own);
+
+}  // namespace telegate

@@ -1,0 +1,226 @@
+#include "plan/processing_plan.hpp"
+
+#include "base/section_problems.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Under these names channels are made of others.
+constexpr std::string_view alarm_ending = ".alarm";
+
+std::string number_text(double value) {
+    constexpr std::size_t bytes_max = 32;
+    std::array<char, bytes_max> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return {text.data(), end};
+}
+
+std::string quoted(double value) {
+    return '"' + number_text(value) + '"';
+}
+
+std::vector<Aggregate> to_aggregates(const std::vector<std::string>& names) {
+    std::vector<Aggregate> aggregates;
+    for (std::size_t kind = 0; kind < aggregate_kinds; ++kind) {
+        const auto aggregate = static_cast<Aggregate>(kind);
+        if (std::find(names.begin(), names.end(), to_string(aggregate)) != names.end()) {
+            aggregates.push_back(aggregate);
+        }
+    }
+    return aggregates;
+}
+
+WindowAlign to_window_align(const ProcessingSettings& from) {
+    constexpr std::int64_t second_ms = 1'000;
+    const bool is_wall = from.window_align == "auto" ? from.window_ms % second_ms == 0 : from.window_align == "wall";
+    return is_wall ? WindowAlign::wall : WindowAlign::monotonic;
+}
+
+std::string_view text_part(std::string_view text) {
+    const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+    return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+/// nullopt when it is not VALUE:TEXT.
+std::optional<ValueText> to_value_text(std::string_view word) {
+    const std::string_view number = text_part(word.substr(0, word.find(':')));
+    const std::string_view text = text_part(word.substr(std::min(word.find(':'), word.size() - 1) + 1));
+    ValueText value{.value = 0, .text = std::string(text)};
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value.value);
+    const bool is_number = error == std::errc() && end == number.data() + number.size();
+    const bool is_text = !text.empty() && text.size() <= TelemetrySample::text_bytes_max;
+    return is_number && is_text ? std::optional(std::move(value)) : std::nullopt;
+}
+
+/// Ascending, without words that are wrong.
+std::vector<ValueText> to_texts(const std::vector<std::string>& words) {
+    std::vector<ValueText> texts;
+    for (const std::string& word : words) {
+        if (auto text = to_value_text(word)) {
+            texts.push_back(std::move(*text));
+        }
+    }
+    std::stable_sort(texts.begin(), texts.end(),
+                     [](const ValueText& a, const ValueText& b) { return a.value < b.value; });
+    return texts;
+}
+
+ChannelProcessing to_processing(const ChannelSettings& channel) {
+    const ProcessingSettings& from = channel.processing;
+    ChannelProcessing how;
+    how.unit = channel.unit;
+    how.scale = from.scale;
+    how.offset = from.offset;
+    how.valid_min = from.valid_min;
+    how.valid_max = from.valid_max;
+    how.out_of_range = from.out_of_range == "drop" ? OutOfRange::drop : OutOfRange::uncertain;
+    how.deadband = from.deadband;
+    how.deadband_percent = from.deadband_percent;
+    how.silence_max = milliseconds(from.silence_max_ms);
+    how.send_interval_min = milliseconds(from.send_interval_min_ms);
+    how.derive = from.derive == "rate"           ? Derive::rate
+                 : from.derive == "counter_rate" ? Derive::counter_rate
+                                                 : Derive::none;
+    how.window = milliseconds(from.window_ms);
+    how.window_align = to_window_align(from);
+    how.aggregates = to_aggregates(from.aggregates);
+    how.window_raw = from.window_raw;
+    how.alarm_high = from.alarm_high;
+    how.alarm_low = from.alarm_low;
+    how.alarm_hysteresis = from.alarm_hysteresis;
+    how.alarm_delay = milliseconds(from.alarm_delay_ms);
+    how.alarm_clear_delay = milliseconds(from.alarm_clear_delay_ms);
+    if (from.decimals) {
+        how.decimals = static_cast<unsigned>(*from.decimals);
+    }
+    how.texts = to_texts(from.texts);
+    return how;
+}
+
+void check_values(const ProcessingSettings& from, SectionProblems& problems) {
+    if (from.scale == 0.0) {
+        problems.add("scale", "\"0\" would make all values equal, allowed: any number but 0");
+    }
+    if (from.valid_min && from.valid_max && *from.valid_min >= *from.valid_max) {
+        problems.add("valid_min", quoted(*from.valid_min) + " is too much, allowed: less than valid_max, which is " +
+                                      number_text(*from.valid_max));
+    }
+    if (from.out_of_range == "drop" && !from.valid_min && !from.valid_max) {
+        problems.add("out_of_range", "\"drop\" stands without a range, allowed: beside valid_min or valid_max");
+    }
+}
+
+void check_sending(const ProcessingSettings& from, SectionProblems& problems) {
+    const bool has_deadband = from.deadband > 0.0 || from.deadband_percent > 0.0;
+    if (from.silence_max_ms > 0 && !has_deadband && !from.alarm_high && !from.alarm_low) {
+        problems.add("silence_max_ms",
+                     "stands without what could be silent, allowed: beside deadband, "
+                     "deadband_percent, alarm_high or alarm_low");
+    }
+    if (from.silence_max_ms > 0 && from.silence_max_ms < from.send_interval_min_ms) {
+        problems.add("silence_max_ms", '"' + std::to_string(from.silence_max_ms) +
+                                           "\" is too little, allowed: not less than send_interval_min_ms, which is " +
+                                           std::to_string(from.send_interval_min_ms));
+    }
+    if (from.window_raw && from.window_ms == 0) {
+        problems.add("window_raw", "stands without a window, allowed: beside window_ms");
+    }
+}
+
+void check_alarm(const ProcessingSettings& from, SectionProblems& problems) {
+    if (!from.alarm_high && !from.alarm_low) {
+        for (const auto& [key, is_set] :
+             {std::pair<std::string_view, bool>{"alarm_hysteresis", from.alarm_hysteresis > 0},
+              {"alarm_delay_ms", from.alarm_delay_ms > 0},
+              {"alarm_clear_delay_ms", from.alarm_clear_delay_ms > 0}}) {
+            if (is_set) {
+                problems.add(key, "stands without an alarm, allowed: beside alarm_high or alarm_low");
+            }
+        }
+        return;
+    }
+    if (!from.alarm_high || !from.alarm_low) {
+        return;
+    }
+    if (*from.alarm_low >= *from.alarm_high) {
+        problems.add("alarm_low", quoted(*from.alarm_low) + " is too much, allowed: less than alarm_high, which is " +
+                                      number_text(*from.alarm_high));
+    } else if (from.alarm_hysteresis > *from.alarm_high - *from.alarm_low) {
+        problems.add("alarm_hysteresis",
+                     quoted(from.alarm_hysteresis) +
+                         " is too much, allowed: at most what lies between alarm_low and alarm_high, " +
+                         number_text(*from.alarm_high - *from.alarm_low));
+    }
+}
+
+void check_texts(const ProcessingSettings& from, const ChannelProcessing& how, SectionProblems& problems) {
+    for (const std::string& word : from.texts) {
+        if (!to_value_text(word)) {
+            problems.add("texts",
+                         '"' + word +
+                             "\" is not a number with its text, allowed: VALUE:TEXT, a whole number and a text "
+                             "of 1 to " +
+                             std::to_string(TelemetrySample::text_bytes_max) + " bytes, such as 0:off");
+        }
+    }
+    const auto same = std::adjacent_find(how.texts.begin(), how.texts.end(),
+                                         [](const ValueText& a, const ValueText& b) { return a.value == b.value; });
+    if (same != how.texts.end()) {
+        problems.add("texts", '"' + std::to_string(same->value) + "\" has more than one text, allowed: one");
+    }
+    if (how.texts.empty()) {
+        return;
+    }
+    if (how.derive != Derive::none) {
+        problems.add("texts", "stands beside derive, which sends rates, allowed: without derive");
+    }
+    if (how.has_window() && !how.window_raw) {
+        problems.add("texts",
+                     "stands beside window_ms, whose aggregates are numbers, allowed: without a window or beside "
+                     "window_raw");
+    }
+}
+
+void check(const ChannelSettings& channel, const ChannelProcessing& how, std::vector<SettingsProblem>& problems) {
+    SectionProblems found("channel." + channel.name, channel.places, channel.place, problems);
+    check_values(channel.processing, found);
+    check_sending(channel.processing, found);
+    check_alarm(channel.processing, found);
+    check_texts(channel.processing, how, found);
+    if (channel.channel().size() > processed_name_bytes_max && (how.has_window() || how.has_alarm())) {
+        found.add(how.has_window() ? "window_ms"
+                  : how.alarm_high ? "alarm_high"
+                                   : "alarm_low",
+                  "the name of the channel is too long for others to be made of it, such as NAME" +
+                      std::string(alarm_ending) + ", allowed: a name of at most " +
+                      std::to_string(processed_name_bytes_max) + " bytes");
+    }
+}
+
+}  // namespace
+
+ProcessingPlan plan_processing(DeviceChannels channels, std::vector<SettingsProblem>& problems) {
+    ProcessingPlan plan;
+    for (const ChannelSettings* const channel : channels) {
+        ChannelProcessing how = to_processing(*channel);
+        check(*channel, how, problems);
+        if (how.has_stages() || !how.unit.empty()) {
+            plan.channels.insert_or_assign(std::string(channel->channel()), std::move(how));
+        }
+    }
+    return plan;
+}
+
+}  // namespace telegate

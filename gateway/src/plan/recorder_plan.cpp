@@ -1,0 +1,106 @@
+#include "plan/recorder_plan.hpp"
+
+#include "plan/address_claims.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// Who records, with the place of the setting that says so.
+struct RecorderClaim {
+    RecorderOptions options;
+    SettingsPlace place;
+    std::string setting;
+};
+
+SettingsPlace place_of(const DeviceSettings& device, std::string_view key) {
+    const auto found = device.places.find(key);
+    return found == device.places.end() ? device.place : found->second;
+}
+
+std::vector<RecorderClaim> recorder_claims_of(const Settings& settings) {
+    std::vector<RecorderClaim> claims;
+    RecorderOptions options;
+    options.bytes_max = static_cast<std::uint64_t>(settings.record.bytes_max);
+    options.files_max = static_cast<std::size_t>(settings.record.files_max);
+    if (!settings.record.path.empty()) {
+        options.path = settings.record.path;
+        claims.push_back({options, {}, "gateway.record"});
+    }
+    for (const DeviceSettings& device : settings.devices) {
+        if (!device.record.empty()) {
+            options.path = device.record;
+            options.device = device.name;
+            claims.push_back({options, place_of(device, "record"), "device." + device.name + ".record"});
+        }
+    }
+    return claims;
+}
+
+/// Whether the older files of `recorder`, PATH.1 and so on, may have the name `path`.
+bool is_older_file(const std::string& recorder, const std::string& path) {
+    const std::string prefix = recorder + '.';
+    return path.size() > prefix.size() && path.starts_with(prefix) &&
+           path.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+}
+
+/// What is wrong with a claim beside those before it; "" when nothing is. The same file twice is told elsewhere.
+std::string fault_of(const RecorderClaim& claim, const std::vector<RecorderClaim>& all) {
+    const std::string path = file_identity(claim.options.path);
+    for (const RecorderClaim& other : all) {
+        const std::string other_path = file_identity(other.options.path);
+        if (is_older_file(other_path, path)) {
+            return '"' + claim.options.path + "\" is the name of an older file of " + other.setting + ", which is \"" +
+                   other.options.path + "\", allowed: a name that does not end as it would";
+        }
+    }
+    return "";
+}
+
+void check_replays(const Settings& settings, const std::vector<RecorderClaim>& claims,
+                   std::vector<SettingsProblem>& problems) {
+    for (const DeviceSettings& device : settings.devices) {
+        if (device.driver != "replay" || device.replay.file.empty()) {
+            continue;
+        }
+        const std::string path = file_identity(device.replay.file);
+        const auto claim = std::find_if(claims.begin(), claims.end(), [&](const RecorderClaim& each) {
+            return file_identity(each.options.path) == path;
+        });
+        if (claim != claims.end()) {
+            const SettingsPlace place = place_of(device, "file");
+            problems.push_back({place.file, place.line, "file",
+                                '"' + device.replay.file + "\" is what " + claim->setting +
+                                    " writes, so it would have no end, allowed: another file",
+                                "device." + device.name + ".file"});
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<RecorderOptions> plan_recorders(const Settings& settings, std::vector<SettingsProblem>& problems) {
+    const std::vector<RecorderClaim> claims = recorder_claims_of(settings);
+    std::vector<RecorderOptions> recorders;
+    for (const RecorderClaim& claim : claims) {
+        if (const std::string fault = fault_of(claim, claims); !fault.empty()) {
+            problems.push_back({claim.place.file, claim.place.line, "record", fault, claim.setting});
+        }
+        recorders.push_back(claim.options);
+    }
+    check_replays(settings, claims, problems);
+    constexpr auto least = static_cast<std::int64_t>(RecorderOptions::bytes_least);
+    if (const std::int64_t bytes = settings.record.bytes_max; bytes > 0 && bytes < least) {
+        problems.push_back(
+            {"", 0, "record_bytes_max",
+             '"' + std::to_string(bytes) + "\" is too little, allowed: 0, or " + std::to_string(least) + " and more",
+             "gateway.record_bytes_max"});
+    }
+    return recorders;
+}
+
+}  // namespace telegate

@@ -1,0 +1,112 @@
+#include "record/recorder_buffer.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace telegate {
+
+void RecorderLoad::clear() noexcept {
+    samples.clear();
+    gaps.clear();
+    for (const ChannelId channel : lost_channels) {
+        lost[to_index(channel)] = {};
+    }
+    lost_channels.clear();
+}
+
+RecorderBuffer::RecorderBuffer() {
+    filling_.samples.reserve(samples_max);
+    filling_.gaps.reserve(gaps_max);
+}
+
+void RecorderBuffer::put(std::span<const TelemetrySample> samples) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+        return;
+    }
+    const std::size_t before = filling_.samples.size();
+    const std::size_t count = std::min(samples.size(), samples_max - before);
+    filling_.samples.insert(filling_.samples.end(), samples.begin(),
+                            samples.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const TelemetrySample& sample : samples.subspan(count)) {
+        note_lost(sample.channel, sample.seq, sample.seq);
+    }
+    offered_ += samples.size();
+    lost_ += samples.size() - count;
+    tell_of(before);
+}
+
+void RecorderBuffer::put_gap(const recording::Gap& gap) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+        return;
+    }
+    if (filling_.samples.size() == samples_max || filling_.gaps.size() == gaps_max) {
+        note_lost(ChannelId{gap.channel}, gap.first_seq, gap.last_seq);
+    } else {
+        filling_.gaps.push_back({filling_.samples.size(), gap});
+    }
+    wake_.notify_one();
+}
+
+/// Once at the first that waits, and once when there are many.
+void RecorderBuffer::tell_of(std::size_t samples_before) noexcept {
+    const std::size_t now = filling_.samples.size();
+    if ((samples_before == 0 && now > 0) || (samples_before < samples_untold && now >= samples_untold)) {
+        wake_.notify_one();
+    }
+}
+
+/// Thread: the one that holds the mutex.
+void RecorderBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq) noexcept {
+    const std::size_t index = to_index(channel);
+    try {
+        if (index >= filling_.lost.size()) {
+            filling_.lost.resize(index + 1);
+        }
+        RecorderLoad::Lost& lost = filling_.lost[index];
+        if (lost.first_seq == 0) {
+            filling_.lost_channels.push_back(channel);
+            lost.first_seq = first_seq;
+        }
+        lost.last_seq = last_seq;
+    } catch (const std::bad_alloc&) {
+        return;  // they are counted all the same
+    }
+}
+
+bool RecorderBuffer::take(RecorderLoad& load) {
+    TELEGATE_ASSERT(load.empty());
+    load.samples.reserve(samples_max);  // it is filled next
+    load.gaps.reserve(gaps_max);
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return closed_ || !filling_.empty(); });
+    wake_.wait_for(lock, untold_max, [this] { return closed_ || filling_.samples.size() >= samples_untold; });
+    std::swap(load, filling_);
+    return !load.empty();
+}
+
+bool RecorderBuffer::wait(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return !wake_.wait_for(lock, time, [this] { return closed_; });
+}
+
+void RecorderBuffer::close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    wake_.notify_all();
+}
+
+std::uint64_t RecorderBuffer::lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_;
+}
+
+std::uint64_t RecorderBuffer::offered() const {
+    const std::lock_guard lock(mutex_);
+    return offered_;
+}
+
+}  // namespace telegate

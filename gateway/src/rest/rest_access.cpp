@@ -1,0 +1,148 @@
+#include "rest/rest_access.hpp"
+
+#include "http/host_name.hpp"
+#include "http/http_head.hpp"
+#include "rest/rest_refusals.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view bearer = "Bearer ";
+constexpr std::array<std::string_view, 4> changing{"POST", "PUT", "PATCH", "DELETE"};
+
+HttpResponse too_often(const HttpRequest& request, std::string detail) {
+    HttpResponse response = refused(request, 429, std::move(detail));
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+/// Whether the page that a browser shows comes from here: its origin is "http://HOST:PORT" of this very request.
+bool is_own_origin(std::string_view origin, std::string_view host) {
+    const std::size_t scheme = origin.find("://");
+    return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
+}
+
+}  // namespace
+
+RestAccess::RestAccess(RestCredentialPaths paths, RestAccessLimits limits)
+    : paths_(std::move(paths)),
+      limits_(limits),
+      credentials_(std::make_shared<const RestCredentials>(paths_)),
+      changes_(limits.changes) {}
+
+HttpIdentity RestAccess::identify(const HttpPeer& peer, std::string_view authorization) {
+    const auto known = credentials();
+    if (known->tokens && !authorization.empty()) {
+        const bool right_form = same_name(authorization.substr(0, bearer.size()), bearer);
+        const std::size_t token = std::min(authorization.find_first_not_of(' ', bearer.size()), authorization.size());
+        const auto* const holder = right_form ? known->tokens->find(authorization.substr(token)) : nullptr;
+        return holder != nullptr ? HttpIdentity{holder->role, holder->name}
+                                 : HttpIdentity{HttpRole::none, peer.address};
+    }
+    if (peer.uid) {
+        const bool ours = *peer.uid == ::geteuid() || *peer.uid == 0;
+        return {ours ? HttpRole::admin : HttpRole::reader, "uid=" + std::to_string(*peer.uid)};
+    }
+    if (!peer.certificate.empty()) {
+        return {HttpRole::admin, "cn=" + peer.certificate};
+    }
+    const bool open = !known->tokens && !known->knows_clients && is_loopback(peer.address);
+    return {open ? HttpRole::admin : HttpRole::none, peer.address};
+}
+
+std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
+    if (auto foreign = refuse_foreign(request)) {
+        return foreign;
+    }
+    const std::lock_guard lock(mutex_);
+    if (is_change(request) && request.role == HttpRole::admin && !changes_.take(std::chrono::steady_clock::now())) {
+        return too_often(request, "too many changes at once; about " +
+                                      std::to_string(static_cast<int>(limits_.changes.per_second)) +
+                                      " a second are taken");
+    }
+    return std::nullopt;
+}
+
+// A browser sends what any page asks it to send, to this machine too. It says for which host name it does (a name can
+// be made to mean this machine) and, where something may change, from which page. It does not send tokens by itself.
+std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& request) const {
+    const bool open = request.peer == nullptr || (request.peer->over_tcp() && request.peer->certificate.empty());
+    // Where nobody has a token, anything may stand in the field, and a page may write it.
+    const bool shown =
+        !field_of(request, "Authorization").empty() && request.role != HttpRole::none && credentials()->tokens;
+    const std::string_view host = field_of(request, "Host");
+    if (open && !shown && request.role != HttpRole::none && !host.empty() && !is_local_name(host)) {
+        return refused(request, 421,
+                       "this gateway answers to numeric addresses and to localhost only, unless a token is shown");
+    }
+    const std::string_view origin = field_of(request, "Origin");
+    if (is_change(request) && !shown && !origin.empty() && !is_own_origin(origin, host)) {
+        return refused(request, 403, "a page from elsewhere may not change anything here");
+    }
+    return std::nullopt;
+}
+
+std::optional<HttpResponse> RestAccess::refuse_guess(const HttpRequest& request) {
+    const bool guessed = request.peer != nullptr && !field_of(request, "Authorization").empty();
+    return guessed && fails_too_often(request.peer->address)
+               ? std::optional(too_often(request, "too many wrong tokens from this address"))
+               : std::nullopt;
+}
+
+bool RestAccess::fails_too_often(const std::string& address) {
+    const MonoTime now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(mutex_);
+    if (failures_.size() >= limits_.addresses_max && !failures_.contains(address)) {
+        failures_.erase(std::min_element(failures_.begin(), failures_.end(), [](const auto& one, const auto& other) {
+            return one.second.used_at() < other.second.used_at();
+        }));
+    }
+    return !failures_.try_emplace(address, limits_.failures).first->second.take(now);
+}
+
+CredentialsRead RestAccess::reload() {
+    auto fresh = std::make_shared<const RestCredentials>(paths_);
+    const std::lock_guard lock(mutex_);
+    const auto before = std::exchange(credentials_, std::move(fresh));
+    if (!credentials_->tokens && !credentials_->tls) {
+        return CredentialsRead::none;
+    }
+    return before->fingerprint == credentials_->fingerprint ? CredentialsRead::same : CredentialsRead::changed;
+}
+
+std::shared_ptr<const TlsContext> RestAccess::tls() const {
+    return credentials()->tls;
+}
+
+std::shared_ptr<const RestCredentials> RestAccess::credentials() const {
+    const std::lock_guard lock(mutex_);
+    return credentials_;
+}
+
+bool is_change(const HttpRequest& request) noexcept {
+    return std::find(changing.begin(), changing.end(), request.method) != changing.end();
+}
+
+std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, HttpRole needed) {
+    if (request.role >= needed) {
+        return std::nullopt;
+    }
+    if (request.role != HttpRole::none) {
+        return refused(request, 403, std::string(request.who) + " may read, but not change anything");
+    }
+    const bool wrong = !field_of(request, "Authorization").empty();
+    HttpResponse response =
+        refused(request, 401,
+                wrong ? "nobody has this token" : "a token is needed, in a field \"Authorization: Bearer TOKEN\"");
+    response.headers.emplace_back("WWW-Authenticate", wrong ? R"(Bearer error="invalid_token")" : "Bearer");
+    return response;
+}
+
+}  // namespace telegate

@@ -1,0 +1,183 @@
+#include "base/readable_bytes.hpp"
+#include "http/problem.hpp"
+#include "log/log_value.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+#include "status/status_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array command_refusals{409, 503};
+constexpr std::array device_refusals{404, 503};
+constexpr std::array device_command_refusals{404, 409, 503};
+constexpr std::array device_name{RestParameter{.name = "name",
+                                               .place = RestParameter::Place::path,
+                                               .schema = R"({"type":"string","minLength":1})",
+                                               .meaning = "A device, as named in the settings."}};
+
+HttpResponse no_device(const RestCall& call, const std::vector<std::string>& known) {
+    return refused(call.request, 404,
+                   "there is no device " + quoted_text(call.arguments.front()) + "; known: " + joined(known));
+}
+
+/// As in `sampler.devices[]` of /status, with its books.
+Json device_with_books(const StatusSnapshot& snapshot, std::size_t device) {
+    Json json = device_json(snapshot, device);
+    if (device < snapshot.books.size()) {
+        json["books"] = book_json(snapshot.books[device]);
+        json["books"]["balanced"] = snapshot.books[device].balanced();
+    }
+    return json;
+}
+
+HttpResponse json_response(const Json& json) {
+    // An error text may hold any bytes.
+    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+}
+
+HttpResponse get_devices(const RestCall& call) {
+    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
+    if (!snapshot) {
+        return unavailable(call.request, "the gateway did not give its devices in time");
+    }
+    Json devices = Json::array();
+    for (std::size_t device = 0; device < snapshot->devices.size(); ++device) {
+        devices.push_back(device_with_books(*snapshot, device));
+    }
+    return json_response({{"devices", std::move(devices)}});
+}
+
+HttpResponse get_device(const RestCall& call) {
+    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
+    if (!snapshot) {
+        return unavailable(call.request, "the gateway did not give its devices in time");
+    }
+    std::vector<std::string> known;
+    for (std::size_t device = 0; device < snapshot->devices.size(); ++device) {
+        if (snapshot->devices[device].name == call.arguments.front()) {
+            return json_response(device_with_books(*snapshot, device));
+        }
+        known.push_back(snapshot->devices[device].name);
+    }
+    return no_device(call, known);
+}
+
+Json to_json(const std::vector<DeviceAnswer>& answers) {
+    Json devices = Json::array();
+    for (const DeviceAnswer& answer : answers) {
+        devices.push_back({{"name", answer.device}, {"state", to_string(answer.result.state)}});
+    }
+    return {{"devices", std::move(devices)}};
+}
+
+std::string conflict_text(const std::vector<std::string>& conflicts) {
+    const bool one = conflicts.size() == 1;
+    return joined(conflicts) + (one ? " is" : " are") + " in state safe and must be reset first: POST /devices/" +
+           (one ? conflicts.front() : "NAME") + "/reset";
+}
+
+HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std::vector<std::string>& devices) {
+    std::vector<DeviceAnswer> answers;
+    std::vector<std::string> conflicts;
+    for (const std::string& device : devices) {
+        const std::optional<CommandResult> result = call.handlers.command(device, command);
+        if (!result) {  // the others would most likely not answer either, each after its whole wait
+            return unavailable(call.request, "no answer in time for " + device + "; devices before it are listed",
+                               to_json(answers));
+        }
+        answers.push_back({device, *result});
+        if (!result->possible) {
+            conflicts.push_back(device);
+        }
+    }
+    if (!conflicts.empty()) {
+        return problem_response({409, conflict_text(conflicts), problem_instance(call.request)}, to_json(answers));
+    }
+    return json_response(to_json(answers));
+}
+
+std::string log_note(DeviceCommand command) {
+    switch (command) {
+        case DeviceCommand::start: return " command=start";
+        case DeviceCommand::stop: return " command=stop";
+        case DeviceCommand::reset: return " command=reset";
+    }
+    return "";
+}
+
+/// To the device of the path, or to all when it names none.
+template <DeviceCommand command>
+HttpResponse post_command(const RestCall& call) {
+    const std::vector<std::string> known = call.handlers.devices();
+    if (call.arguments.empty()) {
+        HttpResponse response = ask_devices(call, command, known);
+        response.log_note = log_note(command) + " devices=" + std::to_string(known.size());
+        return response;
+    }
+    if (std::find(known.begin(), known.end(), call.arguments.front()) == known.end()) {
+        return no_device(call, known);
+    }
+    HttpResponse response = ask_devices(call, command, {std::string(call.arguments.front())});
+    response.log_note = log_note(command) + " device=" + log_value(call.arguments.front());
+    return response;
+}
+
+template <DeviceCommand command>
+constexpr RestRoute command_all(std::string_view path, std::string_view summary) {
+    return {.method = "POST",
+            .path = path,
+            .role = HttpRole::admin,
+            .summary = summary,
+            .gives = gives_json,
+            .answer_schema = "DeviceStates",
+            .refusals = command_refusals,
+            .answer = post_command<command>};
+}
+
+template <DeviceCommand command>
+constexpr RestRoute command_one(std::string_view path, std::string_view summary) {
+    RestRoute route = command_all<command>(path, summary);
+    route.parameters = device_name;
+    route.refusals = device_command_refusals;
+    return route;
+}
+
+constexpr std::array device_route_table{
+    RestRoute{.path = "/devices",
+              .summary = "All devices, with their books.",
+              .gives = gives_json,
+              .answer_schema = "Devices",
+              .refusals = may_be_late,
+              .answer = get_devices},
+    RestRoute{.path = "/devices/{name}",
+              .summary = "One device.",
+              .parameters = device_name,
+              .gives = gives_json,
+              .answer_schema = "Device",
+              .refusals = device_refusals,
+              .answer = get_device},
+    command_one<DeviceCommand::start>("/devices/{name}/start", "Start one device."),
+    command_one<DeviceCommand::stop>("/devices/{name}/stop", "Stop one device."),
+    command_one<DeviceCommand::reset>("/devices/{name}/reset", "Reset one device."),
+    command_all<DeviceCommand::start>("/start", "Start all devices."),
+    command_all<DeviceCommand::stop>("/stop", "Stop all devices."),
+    command_all<DeviceCommand::reset>("/reset", "Reset all devices."),
+};
+
+}  // namespace
+
+std::span<const RestRoute> device_routes() noexcept {
+    return device_route_table;
+}
+
+}  // namespace telegate

@@ -1,0 +1,148 @@
+#include "base/parse_time.hpp"
+#include "events/event_text.hpp"
+#include "events/events.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t events_default = 100;
+constexpr std::size_t filter_values_max = 32;
+constexpr std::size_t filter_characters_max = 256;
+// So many, percent-encoded, fit into the target of a request.
+constexpr std::size_t devices_max = 8;
+constexpr std::size_t device_characters_max = 64;
+
+/// A test compares them with event_kinds.
+constexpr std::string_view kinds_schema =
+    R"({"type":"array","maxItems":32,"items":{"enum":["gateway started","gateway stopped","device failed",)"
+    R"("device recovered","device safe","device started","device stopped","device reset","device added",)"
+    R"("device changed","device removed","breaker opened","breaker closed","alarm raised","alarm cleared",)"
+    R"("alarm acknowledged"]}})";
+constexpr std::array event_parameters{
+    RestParameter{.name = "since",
+                  .schema = R"({"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})"
+                            R"((\\.[0-9]{1,9})?Z$"})",
+                  .meaning =
+                      "Only events at or after this time, such as 2026-11-20T23:11:34Z, the oldest first; without "
+                      "it and since_number the newest ones."},
+    RestParameter{.name = "since_number",
+                  .schema = R"({"type":"integer","minimum":0,"maximum":9007199254740992})",
+                  .meaning = "Only events with a greater number, the oldest first."},
+    RestParameter{.name = "device",
+                  .schema = R"({"type":"array","maxItems":8,"items":{"type":"string","maxLength":64}})",
+                  .meaning = "Only events of this device. May be repeated."},
+    RestParameter{.name = "kind",
+                  .schema = kinds_schema,
+                  .meaning = "Only events of this kind, such as \"device failed\". May be repeated."},
+    RestParameter{.name = "limit",
+                  .schema = R"({"type":"integer","minimum":1,"maximum":1000,"default":100})",
+                  .meaning = "Events at most."},
+};
+
+/// Which events one request selects.
+struct EventFilter {
+    std::optional<std::int64_t> since_utc_ns;
+    std::optional<std::uint64_t> since_number;
+    std::vector<std::string_view> devices;  // none: of any
+    std::vector<EventKind> kinds;           // as well
+    std::size_t limit = events_default;
+
+    [[nodiscard]] bool selects(const Event& event) const {
+        return (!since_utc_ns || event.time_utc_ns >= *since_utc_ns) &&
+               (devices.empty() || std::find(devices.begin(), devices.end(), event.device) != devices.end()) &&
+               (kinds.empty() || std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end());
+    }
+    /// Otherwise the newest are wanted.
+    [[nodiscard]] bool begins_with_oldest() const noexcept { return since_utc_ns || since_number; }
+};
+
+void read_kinds(ParameterReader& reader, EventFilter& filter) {
+    for (const std::string_view name : reader.texts("kind", filter_values_max, filter_characters_max)) {
+        if (const auto kind = to_event_kind(name)) {
+            filter.kinds.push_back(*kind);
+            continue;
+        }
+        std::string known;
+        for (const EventKindRow& row : event_kinds) {
+            known += (known.empty() ? "" : ", ") + std::string(row.name);
+        }
+        reader.fault("kind", "no event is of this kind: " + quoted_text(name) + "; known: " + known);
+    }
+}
+
+EventFilter read_filter(ParameterReader& reader) {
+    EventFilter filter;
+    if (const std::vector<std::string_view> given = reader.texts("since", 1, filter_characters_max); !given.empty()) {
+        const std::string_view since = given.front();
+        filter.since_utc_ns = parse_iso8601(since);
+        if (!filter.since_utc_ns) {
+            reader.fault("since",
+                         "invalid time: " + quoted_text(since) + "; must be in UTC, like 2026-11-20T23:11:34Z");
+        }
+    }
+    filter.since_number = reader.number("since_number", {0, 9'007'199'254'740'992});
+    filter.devices = reader.texts("device", devices_max, device_characters_max);
+    read_kinds(reader, filter);
+    filter.limit = static_cast<std::size_t>(reader.number("limit", {1, EventLog::events_max}).value_or(events_default));
+    return filter;
+}
+
+HttpResponse get_events(const RestCall& call) {
+    ParameterReader reader(call);
+    const EventFilter filter = read_filter(reader);
+    if (reader.failed()) {
+        return reader.refusal();
+    }
+    const EventLog& log = *call.handlers.events;
+    std::vector<EventEntry> entries = log.after(filter.since_number.value_or(0));
+    std::erase_if(entries, [&](const EventEntry& each) { return !filter.selects(*each.event); });
+    const std::size_t left_out = entries.size() - std::min(entries.size(), filter.limit);
+    if (filter.begins_with_oldest()) {
+        entries.resize(entries.size() - left_out);
+    } else {
+        entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(left_out));
+    }
+    const EventCounts counts = log.counts();
+    const nlohmann::ordered_json head{{"last_number", log.last_number()},
+                                      {"more", left_out > 0},
+                                      {"counts",
+                                       {{"added", counts.added},
+                                        {"held_back", counts.held_back},
+                                        {"overwritten", counts.overwritten},
+                                        {"lost", counts.lost}}}};
+    std::string body = head.dump();
+    body.back() = ',';
+    body += "\"events\":[";
+    for (const EventEntry& entry : entries) {
+        body += body.back() == '[' ? "" : ",";
+        body += event_json(entry);
+    }
+    return {200, "application/json", body + "]}\n", {}};
+}
+
+constexpr std::array event_route_table{
+    RestRoute{.path = "/events",
+              .summary = "The last events of devices, alarms and the gateway.",
+              .parameters = event_parameters,
+              .gives = gives_json,
+              .answer_schema = "Events",
+              .answer = get_events},
+};
+
+}  // namespace
+
+std::span<const RestRoute> event_routes() noexcept {
+    return event_route_table;
+}
+
+}  // namespace telegate

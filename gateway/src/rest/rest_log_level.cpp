@@ -1,0 +1,144 @@
+#include "base/json_excerpt.hpp"
+#include "base/revert_time.hpp"
+#include "config/settings_table.hpp"
+#include "encode/time_text.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t body_bytes_max = 1'024;
+
+std::span<const std::string_view> level_names() {
+    const SettingRow* const row = find_setting("gateway", "log_level", "");
+    return std::get<ChoiceRule>(row->rule).choices;
+}
+
+std::string levels_text() {
+    std::string text;
+    for (const std::string_view name : level_names()) {
+        text += (text.empty() ? "" : ", ") + std::string(name);
+    }
+    return text;
+}
+
+/// What a body asks for, or what is wrong with it.
+struct LevelChange {
+    std::string level;
+    std::optional<std::chrono::milliseconds> revert_after;
+    std::vector<RestFault> faults;
+
+    void fault(std::string pointer, std::string detail) {
+        faults.push_back({RestFault::Where::body, std::move(pointer), std::move(detail)});
+    }
+};
+
+void read_member(LevelChange& change, const std::string& name, const Json& value) {
+    if (name == "level") {
+        change.level = value.is_string() ? value.get<std::string>() : "";
+        const auto names = level_names();
+        if (std::find(names.begin(), names.end(), change.level) == names.end()) {
+            change.fault("/level", json_excerpt(value) + " is no level; allowed: " + levels_text());
+        }
+    } else if (name == "revert_after") {
+        change.revert_after = value.is_string() ? parse_revert_after(value.get<std::string>()) : std::nullopt;
+        if (!change.revert_after) {
+            change.fault("/revert_after",
+                         json_excerpt(value) + " is no such time; allowed: " + std::string(revert_allowed));
+        }
+    } else {
+        change.fault(json_pointer_part(name), "is not known; allowed: level, revert_after");
+    }
+}
+
+LevelChange to_change(std::string_view body) {
+    LevelChange change;
+    if (body.size() > body_bytes_max) {
+        change.fault("", "is too large; allowed are at most " + std::to_string(body_bytes_max) + " bytes");
+        return change;
+    }
+    std::set<std::string> names;
+    const auto watch = [&](int /*depth*/, Json::parse_event_t event, const Json& parsed) {
+        if (event == Json::parse_event_t::key && !names.insert(parsed.get<std::string>()).second) {
+            change.fault(json_pointer_part(parsed.get_ref<const std::string&>()), "is there twice; allowed: once");
+        }
+        return true;
+    };
+    const Json json = Json::parse(body, watch, false);
+    if (!json.is_object()) {
+        change.fault("", "is no JSON object; allowed: {\"level\":\"debug\",\"revert_after\":\"10m\"}");
+        return change;
+    }
+    for (const auto& [name, value] : json.items()) {
+        read_member(change, name, value);
+    }
+    if (!json.contains("level")) {
+        change.fault("/level", "is missing; allowed: " + levels_text());
+    }
+    return change;
+}
+
+HttpResponse to_response(const LogLevelStatus& status) {
+    const bool stays = status.reverts_to.empty();
+    const Json json{{"level", status.level},
+                    {"reverts_to", stays ? Json() : Json(status.reverts_to)},
+                    {"reverts_at", stays ? Json() : Json(to_iso8601(status.reverts_at_utc_ns))}};
+    return {200, "application/json", json.dump() + '\n', {}};
+}
+
+HttpResponse get_level(const RestCall& call) {
+    return to_response(call.handlers.log_level->status());
+}
+
+HttpResponse put_level(const RestCall& call) {
+    const LevelChange change = to_change(call.request.body);
+    if (!change.faults.empty()) {
+        return unprocessable(call.request, change.faults);
+    }
+    HttpResponse response =
+        to_response(call.handlers.log_level->set(change.level, change.revert_after, call.request.who));
+    response.log_note = " log_level=" + change.level;
+    if (change.revert_after) {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*change.revert_after);
+        response.log_note += " for_s=" + std::to_string(seconds.count());
+    }
+    return response;
+}
+
+constexpr std::array log_level_route_table{
+    RestRoute{.path = "/log-level",
+              .summary = "The level of the log.",
+              .gives = gives_json,
+              .answer_schema = "LogLevel",
+              .answer = get_level},
+    RestRoute{.method = "PUT",
+              .path = "/log-level",
+              .role = HttpRole::admin,
+              .summary = "Change it, for a time if revert_after is given.",
+              .body_schema = "LogLevelChange",
+              .gives = gives_json,
+              .answer_schema = "LogLevel",
+              .answer = put_level},
+};
+
+}  // namespace
+
+std::span<const RestRoute> log_level_routes() noexcept {
+    return log_level_route_table;
+}
+
+}  // namespace telegate

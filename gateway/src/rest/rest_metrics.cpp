@@ -1,0 +1,40 @@
+#include "rest/metrics_table.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+
+#include <string>
+
+namespace telegate {
+namespace {
+
+constexpr std::array<std::string_view, 2> gives_metrics{"text/plain; version=0.0.4; charset=utf-8",
+                                                        "application/openmetrics-text; version=1.0.0; charset=utf-8"};
+
+HttpResponse get_metrics(const RestCall& call) {
+    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
+    if (!snapshot) {
+        return unavailable(call.request, "the gateway did not give its figures in time");
+    }
+    const bool open = call.media_type == gives_metrics[1];
+    const MetricsSource source{*snapshot, call.handlers, call.handlers.health(), process_figures()};
+    return {200,
+            std::string(call.media_type),
+            metrics_text(source, open ? MetricFormat::open_metrics : MetricFormat::prometheus),
+            {}};
+}
+
+constexpr std::array metrics_route_table{
+    RestRoute{.path = "/metrics",
+              .summary = "Figures for Prometheus, or as OpenMetrics.",
+              .gives = gives_metrics,
+              .refusals = may_be_late,
+              .answer = get_metrics},
+};
+
+}  // namespace
+
+std::span<const RestRoute> metrics_routes() noexcept {
+    return metrics_route_table;
+}
+
+}  // namespace telegate

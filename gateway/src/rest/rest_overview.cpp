@@ -1,0 +1,64 @@
+#include "rest/rest_openapi.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+#include "rest/rest_table.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::array<std::string_view, 1> gives_html{"text/html; charset=utf-8"};
+
+HttpResponse get_index(const RestCall& call) {
+    std::string text = "telegate\n\n";
+    for (const RestRoute* route : rest_table()) {
+        std::string line = std::string(route->method);
+        line.resize(std::max<std::size_t>(line.size() + 1, 7), ' ');
+        line += to_plain_path(route->path);
+        line.resize(std::max<std::size_t>(line.size() + 2, 40), ' ');
+        text += line + std::string(route->summary) + '\n';
+    }
+    return {200, std::string(call.media_type), std::move(text), {}};
+}
+
+HttpResponse get_status(const RestCall& call) {
+    HttpResponse response{200, std::string(call.media_type), {}, {}};
+    response.shared_body = call.handlers.status_body();
+    return response.shared_body ? std::move(response)
+                                : unavailable(call.request, "the gateway did not give its status in time");
+}
+
+HttpResponse get_openapi(const RestCall& call) {
+    return {200, std::string(call.media_type), openapi_json(call.handlers.role_without_credentials(call.request)), {}};
+}
+
+HttpResponse get_docs(const RestCall& call) {
+    return {200, std::string(call.media_type), openapi_page(), {}};
+}
+
+constexpr std::array overview_route_table{
+    RestRoute{.path = "/", .summary = "This list.", .gives = gives_text, .answer = get_index},
+    RestRoute{.path = "/status",
+              .summary = "What the gateway is doing.",
+              .gives = gives_json,
+              .answer_schema = "Status",
+              .refusals = may_be_late,
+              .answer = get_status},
+    RestRoute{.path = "/openapi.json",
+              .summary = "This interface as OpenAPI 3.1.",
+              .gives = gives_json,
+              .answer_schema = "OpenApi",
+              .answer = get_openapi},
+    RestRoute{.path = "/docs", .summary = "The same as a page to read.", .gives = gives_html, .answer = get_docs},
+};
+
+}  // namespace
+
+std::span<const RestRoute> overview_routes() noexcept {
+    return overview_route_table;
+}
+
+}  // namespace telegate

@@ -1,0 +1,65 @@
+#include "rest/rest_query.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+
+namespace telegate {
+namespace {
+
+std::string decoded(std::string_view text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned code = 0;
+        const char* const digits = text.data() + at + 1;
+        if (text[at] == '%' && at + 2 < text.size() &&
+            std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2) {
+            result += static_cast<char>(code);
+            at += 2;
+        } else {
+            result += text[at] == '+' ? ' ' : text[at];
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+RestQuery::RestQuery(std::string_view target) {
+    const std::size_t mark = target.find('?');
+    std::string_view rest = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+    rest = rest.substr(0, rest.find('#'));
+    while (!rest.empty() && parameters_.size() < parameters_max) {
+        const std::string_view pair = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(pair.size() + (pair.size() < rest.size() ? 1 : 0));
+        const std::size_t equals = pair.find('=');
+        if (!pair.empty()) {
+            parameters_.emplace_back(
+                decoded(pair.substr(0, equals)),
+                decoded(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1)));
+        }
+    }
+    has_more_ = !rest.empty();
+}
+
+std::vector<std::string_view> RestQuery::names() const {
+    std::vector<std::string_view> names;
+    for (const auto& [key, value] : parameters_) {
+        if (std::find(names.begin(), names.end(), key) == names.end()) {
+            names.push_back(key);
+        }
+    }
+    return names;
+}
+
+std::vector<std::string_view> RestQuery::all(std::string_view name) const {
+    std::vector<std::string_view> values;
+    for (const auto& [key, value] : parameters_) {
+        if (key == name) {
+            values.push_back(value);
+        }
+    }
+    return values;
+}
+
+}  // namespace telegate

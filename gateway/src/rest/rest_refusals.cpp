@@ -1,0 +1,149 @@
+#include "rest/rest_refusals.hpp"
+
+#include "base/readable_bytes.hpp"
+#include "base/revert_time.hpp"
+#include "config/nearest_name.hpp"
+#include "http/problem.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t quoted_bytes_max = 64;
+
+/// Of UTF-8: every byte but those that continue one.
+std::size_t characters_of(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+std::string quoted_text(std::string_view text) {
+    return '"' + to_readable(text.substr(0, quoted_bytes_max)) + '"';
+}
+
+std::string problem_instance(const HttpRequest& request) {
+    return std::string(request.target.substr(0, request.target.find('?')));
+}
+
+HttpResponse refused(const HttpRequest& request, int status, std::string detail) {
+    return problem_response({status, std::move(detail), problem_instance(request)});
+}
+
+HttpResponse unavailable(const HttpRequest& request, std::string detail) {
+    return unavailable(request, std::move(detail), Json::object());
+}
+
+HttpResponse unavailable(const HttpRequest& request, std::string detail, const nlohmann::ordered_json& extensions) {
+    HttpResponse response = problem_response({503, std::move(detail), problem_instance(request)}, extensions);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFault>& faults) {
+    Json errors = Json::array();
+    std::string detail;
+    for (const RestFault& fault : faults) {
+        const char* const where = fault.where == RestFault::Where::body ? "pointer" : "parameter";
+        errors.push_back({{where, fault.name}, {"detail", fault.detail}});
+        detail += (detail.empty() ? "" : "; ") + (fault.name.empty() ? "the body" : fault.name) + ": " + fault.detail;
+    }
+    return problem_response({422, std::move(detail), problem_instance(request)}, {{"errors", std::move(errors)}});
+}
+
+std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<const RestParameter> known) {
+    std::vector<std::string_view> names;
+    for (const RestParameter& parameter : known) {
+        if (parameter.place == RestParameter::Place::query) {
+            names.push_back(parameter.name);
+        }
+    }
+    const std::string allowed = names.empty() ? "this path has no parameters" : "known: " + joined(names);
+    std::vector<RestFault> faults;
+    for (const std::string_view name : query.names()) {
+        if (std::find(names.begin(), names.end(), name) == names.end() && faults.size() < unknown_parameters_max) {
+            const std::string_view near = nearest_name(name, names);
+            faults.push_back(
+                {RestFault::Where::parameter, to_readable(name.substr(0, quoted_bytes_max)),
+                 "unknown parameter; " + (near.empty() ? "" : "did you mean " + std::string(near) + "? ") + allowed});
+        }
+    }
+    if (faults.empty() && query.has_more()) {
+        faults.push_back({RestFault::Where::parameter, std::string(query.names().back()),
+                          "too many parameters; allowed: " + std::to_string(RestQuery::parameters_max)});
+    }
+    return faults;
+}
+
+bool ParameterReader::flag(std::string_view name) {
+    const std::vector<std::string_view> values = call_.query.all(name);
+    const std::string_view value = values.size() == 1 ? values.front() : "";
+    const bool is_on = value == "1" || value == "true";
+    if (!values.empty() && !is_on && value != "0" && value != "false") {
+        fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is not allowed") +
+                        "; allowed: 1, 0, true or false, once");
+    }
+    return is_on;
+}
+
+std::optional<std::chrono::milliseconds> ParameterReader::revert_after(std::string_view name) {
+    const std::vector<std::string_view> values = call_.query.all(name);
+    const auto time = values.size() == 1 ? parse_revert_after(values.front()) : std::nullopt;
+    if (!values.empty() && !time) {
+        fault(name,
+              quoted_text(values.front()) + " is not allowed; allowed: " + std::string(revert_allowed) + ", once");
+    }
+    return time;
+}
+
+std::optional<std::uint64_t> ParameterReader::number(std::string_view name, Range range) {
+    const std::vector<std::string_view> values = call_.query.all(name);
+    if (values.empty()) {
+        return std::nullopt;
+    }
+    const std::string_view value = values.front();
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool whole = error == std::errc() && end == value.data() + value.size();
+    if (values.size() == 1 && whole && number >= range.min && number <= range.max) {
+        return number;
+    }
+    fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is not allowed") +
+                    "; allowed: one whole number, " + std::to_string(range.min) + " to " + std::to_string(range.max));
+    return std::nullopt;
+}
+
+std::string_view ParameterReader::text(std::string_view name, std::size_t characters_max) {
+    const std::vector<std::string_view> values = texts(name, 1, characters_max);
+    return values.empty() ? std::string_view() : values.front();
+}
+
+std::vector<std::string_view> ParameterReader::texts(std::string_view name, std::size_t count_max,
+                                                     std::size_t characters_max) {
+    std::vector<std::string_view> values = call_.query.all(name);
+    if (values.size() > count_max) {
+        fault(name, "given " + std::to_string(values.size()) + " times; allowed: " + std::to_string(count_max));
+        return {};
+    }
+    for (const std::string_view value : values) {
+        if (characters_of(value) > characters_max) {
+            fault(name, "is too long; allowed: " + std::to_string(characters_max) + " characters");
+            return {};
+        }
+    }
+    return values;
+}
+
+void ParameterReader::fault(std::string_view name, std::string detail) {
+    faults_.push_back({RestFault::Where::parameter, std::string(name), std::move(detail)});
+}
+
+}  // namespace telegate

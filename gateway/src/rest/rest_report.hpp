@@ -1,0 +1,21 @@
+#pragma once
+
+#include "http/http_message.hpp"
+#include "rest/rest_route.hpp"
+#include "status/reload_report.hpp"
+
+#include <string_view>
+
+namespace telegate {
+
+inline constexpr RestParameter dry_run_parameter{
+    .name = "dry_run",
+    .schema = R"({"enum": ["0", "1", "true", "false"]})",
+    .meaning = "With 1 the response says what would change, and nothing does."};
+
+/// Who changes settings, for the log. Threads: any.
+[[nodiscard]] std::string_view who_of(const HttpRequest& request) noexcept;
+/// What became of other settings, as a response with its line for the log. Threads: any.
+[[nodiscard]] HttpResponse answer_report(const HttpRequest& request, const ReloadReport& report, bool dry_run);
+
+}  // namespace telegate

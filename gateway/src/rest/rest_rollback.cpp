@@ -1,0 +1,109 @@
+#include "encode/time_text.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_report.hpp"
+#include "rest/rest_route.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t generation_max = 9'007'199'254'740'992;
+
+HttpResponse get_generations(const RestCall& call) {
+    const std::vector<ConfigGeneration> generations = call.handlers.config.generations();
+    Json list = Json::array();
+    for (const ConfigGeneration& each : generations) {
+        list.push_back({{"generation", each.number},
+                        {"time", to_iso8601(each.time_utc_ns)},
+                        {"who", each.who},
+                        {"hash", each.hash},
+                        {"changes_count", each.changes_count},
+                        {"in_force", &each == &generations.back()}});
+    }
+    const Json json{{"generations", std::move(list)}};
+    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+}
+
+HttpResponse not_kept(const RestCall& call, std::optional<std::uint64_t> wanted) {
+    const std::vector<ConfigGeneration> kept = call.handlers.config.generations();
+    const std::string text = wanted ? "there is no generation " + std::to_string(*wanted)
+                                    : "there is no generation before " + std::to_string(kept.back().number);
+    return refused(call.request, 404,
+                   text + "; kept: " + std::to_string(kept.front().number) + " to " +
+                       std::to_string(kept.back().number) + ", see GET /config/generations");
+}
+
+HttpResponse post_rollback(const RestCall& call) {
+    ParameterReader reader(call);
+    const bool dry_run = reader.flag("dry_run");
+    const std::optional<std::uint64_t> generation = reader.number("generation", {1, generation_max});
+    if (reader.failed()) {
+        return reader.refusal();
+    }
+    const auto report = call.handlers.config.rollback(generation, dry_run, who_of(call.request));
+    return report ? answer_report(call.request, *report, dry_run) : not_kept(call, generation);
+}
+
+HttpResponse post_confirm(const RestCall& call) {
+    const std::optional<std::uint64_t> generation = call.handlers.config.confirm(who_of(call.request));
+    if (!generation) {
+        return refused(call.request, 409,
+                       "no settings are to be reverted, so there are none to confirm; PUT or PATCH /config with "
+                       "revert_after makes such a change");
+    }
+    const Json json{{"confirmed", *generation}};
+    HttpResponse response{200, "application/json", json.dump() + '\n', {}};
+    response.log_note = " generation=" + std::to_string(*generation);
+    return response;
+}
+
+constexpr std::array rollback_parameters{
+    RestParameter{.name = "generation",
+                  .schema = R"({"type": "integer", "minimum": 1, "maximum": 9007199254740992})",
+                  .meaning = "Whose settings come back; without it, the one before that in force."},
+    dry_run_parameter,
+};
+constexpr std::array refused_rollback{404, 409, 503};
+constexpr std::array nothing_to_confirm{409};
+
+constexpr std::array rollback_route_table{
+    RestRoute{.path = "/config/generations",
+              .summary = "The last settings that were in force.",
+              .gives = gives_json,
+              .answer_schema = "Generations",
+              .answer = get_generations},
+    RestRoute{.method = "POST",
+              .path = "/config/rollback",
+              .role = HttpRole::admin,
+              .summary = "Put earlier settings in force again.",
+              .parameters = rollback_parameters,
+              .gives = gives_json,
+              .answer_schema = "ReloadReport",
+              .refusals = refused_rollback,
+              .answer = post_rollback},
+    RestRoute{.method = "POST",
+              .path = "/config/confirm",
+              .role = HttpRole::admin,
+              .summary = "Keep settings that were to be reverted.",
+              .gives = gives_json,
+              .answer_schema = "Confirmed",
+              .refusals = nothing_to_confirm,
+              .answer = post_confirm},
+};
+
+}  // namespace
+
+std::span<const RestRoute> rollback_routes() noexcept {
+    return rollback_route_table;
+}
+
+}  // namespace telegate

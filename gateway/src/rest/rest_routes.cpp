@@ -1,0 +1,124 @@
+#include "rest/rest_routes.hpp"
+
+#include "base/readable_bytes.hpp"
+#include "http/media_type.hpp"
+#include "http/problem.hpp"
+#include "log/log_value.hpp"
+#include "rest/rest_access.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t logged_path_bytes_max = 256;
+
+HttpResponse nothing_here(const HttpRequest& request) {
+    const std::string_view nearest = nearest_path(request.path);
+    std::string detail = "there is nothing at " + quoted_text(request.path);
+    detail += nearest.empty() ? "" : "; did you mean " + to_plain_path(nearest) + "?";
+    return refused(request, 404, detail + "; GET / lists what there is");
+}
+
+HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed) {
+    HttpResponse response =
+        refused(request, 405, to_readable(request.method) + " is not possible here; possible: " + allowed);
+    response.headers.emplace_back("Allow", allowed);
+    return response;
+}
+
+HttpResponse not_acceptable(const HttpRequest& request, const RestRoute& route) {
+    return refused(
+        request, 406,
+        "Accept " + quoted_text(field_of(request, "Accept")) + " leaves out what this gives: " + joined(route.gives));
+}
+
+std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRoute& route) {
+    const std::string_view type = field_of(request, "Content-Type");
+    if (route.body_schema.empty() || is_media_type(type, route.body_type)) {
+        return std::nullopt;
+    }
+    HttpResponse response =
+        refused(request, 415,
+                "Content-Type " + quoted_text(type) + " is not taken here; allowed: " + std::string(route.body_type));
+    response.headers.emplace_back(request.method == "PATCH" ? "Accept-Patch" : "Accept", route.body_type);
+    return response;
+}
+
+/// The path as it came, so that it has no blanks, line breaks or quotes whatever it stands for.
+void log_change(const RestHandlers& handlers, const HttpRequest& request, const HttpResponse& response) {
+    const std::string path = problem_instance(request);
+    const std::string line = "rest change who=" + log_value(request.who) + " method=" + log_value(request.method) +
+                             " path=" + log_value(path.substr(0, logged_path_bytes_max)) +
+                             " result=" + std::to_string(response.status) + response.log_note;
+    if (request.role < HttpRole::admin && handlers.log_refused) {
+        handlers.log_refused(request.who, line);
+    } else if (handlers.log_change) {
+        handlers.log_change(line);
+    }
+}
+
+/// An encoded slash would be one of the path's own by now, where a proxy in front has seen another path.
+bool hides_a_slash(std::string_view target) {
+    const std::string_view path = target.substr(0, target.find('?'));
+    return path.find("%2f") != std::string_view::npos || path.find("%2F") != std::string_view::npos;
+}
+
+/// What is not there needs a role too: a stranger learns nothing of the paths.
+HttpRole role_for(const RestMatch& match, const HttpRequest& request) {
+    const RestRoute* const route = match.found ? find_method(match, request.method) : nullptr;
+    if (route != nullptr) {
+        return route->role;
+    }
+    return is_change(request) ? HttpRole::admin : HttpRole::reader;
+}
+
+/// The one way to every route.
+HttpResponse answer_match(const RestHandlers& handlers, const HttpRequest& request, const RestMatch& match) {
+    const RestRoute* const route = find_method(match, request.method);
+    if (route == nullptr) {
+        return wrong_method(request, allowed_methods(match));
+    }
+    const auto preferred = preferred_type(field_of(request, "Accept"), route->gives);
+    if (!preferred) {
+        return not_acceptable(request, *route);
+    }
+    if (auto refusal = refuse_body(request, *route)) {
+        return std::move(*refusal);
+    }
+    const RestQuery query(request.target);
+    if (const auto unknown = unknown_parameters(query, route->parameters); !unknown.empty()) {
+        return unprocessable(request, unknown);
+    }
+    return route->answer({handlers, request, match.arguments, query, route->gives[*preferred]});
+}
+
+/// The same for those who may; and what is not there.
+HttpResponse answer_anybody(const RestHandlers& handlers, const HttpRequest& request, const RestMatch& match) {
+    if (auto refusal = refuse_unless_allowed(request, role_for(match, request))) {
+        return std::move(*refusal);
+    }
+    return match.found ? answer_match(handlers, request, match) : nothing_here(request);
+}
+
+}  // namespace
+
+HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& request) {
+    const RestMatch match = hides_a_slash(request.target) ? RestMatch{} : find_path(request.path);
+    HttpResponse response = answer_anybody(handlers, request, match);
+    if (is_change(request) && request.role != HttpRole::none) {
+        log_change(handlers, request, response);
+    }
+    if (handlers.traffic != nullptr) {
+        handlers.traffic->count(match.found ? match.row : RestTraffic::no_row, response.status);
+    }
+    return response;
+}
+
+}  // namespace telegate

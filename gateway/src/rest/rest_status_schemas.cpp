@@ -1,0 +1,221 @@
+#include "rest/rest_schemas.hpp"
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view status_schemas = R"json({
+"Build": {
+  "type": "object",
+  "required": ["type", "compiler"],
+  "properties": {"type": {"type": "string"}, "compiler": {"type": "string"}}
+},
+"ClockStep": {
+  "type": "object",
+  "required": ["time", "seconds"],
+  "properties": {"time": {"type": "string"}, "seconds": {"type": "number"}}
+},
+"Clock": {
+  "type": "object",
+  "required": ["synchronised", "estimated_error_s", "maximum_error_s", "steps", "last_step", "offset_ns"],
+  "properties": {
+    "synchronised": {"type": ["boolean", "null"]},
+    "estimated_error_s": {"type": ["number", "null"]},
+    "maximum_error_s": {"type": ["number", "null"]},
+    "frequency_ppm": {"type": ["number", "null"]},
+    "problem": {"type": ["string", "null"]},
+    "steps": {"$ref": "#/components/schemas/Count"},
+    "last_step": {"oneOf": [{"$ref": "#/components/schemas/ClockStep"}, {"type": "null"}]},
+    "offset_ns": {"type": "integer"}
+  }
+},
+"LastReload": {
+  "type": "object",
+  "required": ["time", "who", "outcome", "changes_count", "problem"],
+  "properties": {
+    "time": {"type": "string"}, "who": {"type": "string"},
+    "outcome": {"enum": ["applied", "unchanged", "planned", "invalid", "needs_restart", "failed", "conflict"]},
+    "changes_count": {"$ref": "#/components/schemas/Count"}, "problem": {"type": ["string", "null"]}
+  }
+},
+"PendingRevert": {
+  "type": "object",
+  "required": ["generation", "time"],
+  "properties": {"generation": {"type": "integer", "minimum": 1}, "time": {"type": "string"}}
+},
+"SettingsInForce": {
+  "type": "object",
+  "required": ["path", "hash", "generation", "loaded_at", "differs_from_file", "reverts", "last_reload"],
+  "properties": {
+    "path": {"type": "string"}, "hash": {"type": "string"}, "generation": {"type": "integer", "minimum": 1},
+    "loaded_at": {"type": "string"}, "differs_from_file": {"type": ["boolean", "null"]},
+    "reverts": {"oneOf": [{"$ref": "#/components/schemas/PendingRevert"}, {"type": "null"}]},
+    "last_reload": {"oneOf": [{"$ref": "#/components/schemas/LastReload"}, {"type": "null"}]}
+  }
+},
+"PastStart": {
+  "type": "object",
+  "required": ["epoch", "stopped_cleanly", "last_known", "books"],
+  "properties": {
+    "epoch": {"$ref": "#/components/schemas/Count"}, "stopped_cleanly": {"type": "boolean"},
+    "last_known": {"type": ["string", "null"]},
+    "books": {"oneOf": [{"$ref": "#/components/schemas/Books"}, {"type": "null"}]}
+  }
+},
+"Queue": {
+  "type": "object",
+  "required": ["depth", "capacity", "high_water", "policy"],
+  "properties": {
+    "depth": {"$ref": "#/components/schemas/Count"}, "capacity": {"$ref": "#/components/schemas/Count"},
+    "high_water": {"$ref": "#/components/schemas/Count"},
+    "policy": {"enum": ["drop_oldest", "drop_newest", "block"]}
+  }
+},
+"BooksByDevice": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Books"}},
+"AllBooks": {
+  "type": "object",
+  "required": ["balanced", "total", "devices"],
+  "properties": {
+    "balanced": {"type": "boolean"}, "total": {"$ref": "#/components/schemas/Books"},
+    "devices": {"$ref": "#/components/schemas/BooksByDevice"}
+  }
+},
+"Sampler": {
+  "type": "object",
+  "required": ["realtime_priority", "cpu_affinity", "devices"],
+  "properties": {
+    "realtime_priority": {"$ref": "#/components/schemas/Count"},
+    "cpu_affinity": {"type": "array", "items": {"$ref": "#/components/schemas/Count"}},
+    "devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}
+  }
+},
+"Recorder": {
+  "type": "object",
+  "required": ["path", "device", "samples", "lost", "pending", "bytes", "error"],
+  "properties": {
+    "path": {"type": "string"}, "device": {"type": ["string", "null"]},
+    "samples": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"},
+    "pending": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"},
+    "error": {"type": ["string", "null"]}
+  }
+},
+"Notices": {
+  "type": "object",
+  "required": ["gaps", "beats"],
+  "properties": {
+    "gaps": {"$ref": "#/components/schemas/Count"}, "beats": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"NoticesByFormat": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Notices"}},
+"Security": {
+  "type": "object",
+  "required": ["mechanism"],
+  "properties": {
+    "mechanism": {"$ref": "#/components/schemas/Mechanism"}, "public_key": {"type": "string"},
+    "clients": {"type": ["integer", "null"], "minimum": 0}
+  }
+},
+"Delivery": {
+  "type": "object",
+  "required": ["policy", "backlog_bytes", "backlog_age_ms", "last_value"],
+  "properties": {
+    "policy": {"enum": ["drop_oldest", "drop_newest", "disconnect", "block", "conflate"]},
+    "backlog_bytes": {"$ref": "#/components/schemas/Count"}, "backlog_age_ms": {"$ref": "#/components/schemas/Count"},
+    "last_value": {"type": "boolean"}
+  }
+},
+"Transport": {
+  "type": "object",
+  "required": ["endpoints", "formats", "security", "delivery", "lost", "subscribers_revoked", "notices", "subscribers"],
+  "properties": {
+    "endpoints": {"$ref": "#/components/schemas/Endpoints"},
+    "formats": {"type": "array", "items": {"$ref": "#/components/schemas/Format"}},
+    "security": {"type": "array", "items": {"$ref": "#/components/schemas/Security"}},
+    "delivery": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},
+    "messages": {"$ref": "#/components/schemas/Count"}, "connections_accepted": {"$ref": "#/components/schemas/Count"},
+    "connections_refused": {"$ref": "#/components/schemas/Count"},
+    "accept_errors": {"$ref": "#/components/schemas/Count"},
+    "handshakes_failed": {"$ref": "#/components/schemas/Count"}, "violations": {"$ref": "#/components/schemas/Count"},
+    "silences": {"$ref": "#/components/schemas/Count"}, "subscribers_revoked": {"$ref": "#/components/schemas/Count"},
+    "subscribers_gapped": {"$ref": "#/components/schemas/Count"},
+    "subscriptions": {"$ref": "#/components/schemas/Count"},
+    "subscriptions_refused": {"$ref": "#/components/schemas/Count"}, "received": {"$ref": "#/components/schemas/Count"},
+    "matched": {"$ref": "#/components/schemas/Count"}, "sent": {"$ref": "#/components/schemas/Count"},
+    "dropped": {"$ref": "#/components/schemas/Count"}, "pending": {"$ref": "#/components/schemas/Count"},
+    "balanced": {"type": "boolean"},
+    "lost": {"$ref": "#/components/schemas/Counts"},
+    "notices": {"$ref": "#/components/schemas/NoticesByFormat"},
+    "subscribers": {"type": "array", "items": {"$ref": "#/components/schemas/Subscriber"}}
+  }
+},
+"Services": {
+  "type": "object",
+  "required": ["endpoints", "security", "peers", "requests", "errors", "replays_at_work"],
+  "properties": {
+    "endpoints": {"$ref": "#/components/schemas/Endpoints"},
+    "security": {"type": "array", "items": {"$ref": "#/components/schemas/Security"}},
+    "requests": {"$ref": "#/components/schemas/Counts"}, "errors": {"$ref": "#/components/schemas/Counts"},
+    "peers": {"$ref": "#/components/schemas/Count"}, "connections_accepted": {"$ref": "#/components/schemas/Count"},
+    "connections_refused": {"$ref": "#/components/schemas/Count"},
+    "accept_errors": {"$ref": "#/components/schemas/Count"},
+    "handshakes_failed": {"$ref": "#/components/schemas/Count"}, "violations": {"$ref": "#/components/schemas/Count"},
+    "silences": {"$ref": "#/components/schemas/Count"}, "peers_revoked": {"$ref": "#/components/schemas/Count"},
+    "replays_at_work": {"$ref": "#/components/schemas/Count"}, "replays_done": {"$ref": "#/components/schemas/Count"},
+    "samples_replayed": {"$ref": "#/components/schemas/Count"}, "answers_sent": {"$ref": "#/components/schemas/Count"},
+    "answers_dropped": {"$ref": "#/components/schemas/Count"},
+    "answers_pending": {"$ref": "#/components/schemas/Count"}, "answers_lost": {"$ref": "#/components/schemas/Count"},
+    "backlog_bytes": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"Rest": {"type": "object", "required": ["endpoint"], "properties": {"endpoint": {"type": "string"}}},
+"ChannelStatus": {
+  "type": "object",
+  "required": ["seq", "time", "value", "unit", "quality"],
+  "properties": {
+    "seq": {"$ref": "#/components/schemas/Count"}, "time": {"type": ["string", "null"]},
+    "value": {"type": ["number", "string", "boolean", "null"]}, "unit": {"type": "string"},
+    "quality": {"$ref": "#/components/schemas/Quality"}, "drops": {"$ref": "#/components/schemas/DropsByReason"}
+  }
+},
+"ChannelStatusByTopic": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/ChannelStatus"}},
+"AllChannelStatus": {
+  "type": "object",
+  "required": ["refused", "unclaimed", "last"],
+  "properties": {
+    "refused": {"$ref": "#/components/schemas/Count"},
+    "unclaimed": {"type": "array", "items": {"type": "string"}}, "last": {"$ref": "#/components/schemas/ChannelStatusByTopic"}
+  }
+},
+"Status": {
+  "type": "object",
+  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "past_starts", "queue", "books",
+    "sampler", "recorders", "transport", "services", "rest", "channels"],
+  "properties": {
+    "name": {"const": "telegate"},
+    "version": {"type": "string"},
+    "build": {"$ref": "#/components/schemas/Build"},
+    "state": {"enum": ["starting", "running", "stopping"]},
+    "epoch": {"$ref": "#/components/schemas/Count"},
+    "time": {"type": "string"},
+    "uptime_s": {"type": "number"},
+    "clock": {"$ref": "#/components/schemas/Clock"},
+    "config": {"$ref": "#/components/schemas/SettingsInForce"},
+    "past_starts": {"type": "array", "items": {"$ref": "#/components/schemas/PastStart"}},
+    "queue": {"$ref": "#/components/schemas/Queue"},
+    "books": {"$ref": "#/components/schemas/AllBooks"},
+    "sampler": {"$ref": "#/components/schemas/Sampler"},
+    "recorders": {"type": "array", "items": {"$ref": "#/components/schemas/Recorder"}},
+    "transport": {"$ref": "#/components/schemas/Transport"},
+    "services": {"$ref": "#/components/schemas/Services"},
+    "rest": {"$ref": "#/components/schemas/Rest"},
+    "channels": {"$ref": "#/components/schemas/AllChannelStatus"}
+  }
+}
+})json";
+
+}  // namespace
+
+std::string_view rest_status_schemas() noexcept {
+    return status_schemas;
+}
+
+}  // namespace telegate

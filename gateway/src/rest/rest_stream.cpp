@@ -1,0 +1,103 @@
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+#include "rest/sample_stream.hpp"
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+constexpr std::array<std::string_view, 1> gives_events{"text/event-stream"};
+constexpr std::array too_many{503};
+constexpr std::array stream_parameters{
+    RestParameter{.name = "prefix",
+                  .schema = R"({"type":"array","maxItems":16,"items":{"type":"string","maxLength":256}})",
+                  .meaning = "Only topics that begin with it; may be given up to 16 times."},
+    RestParameter{
+        .name = "format", .schema = R"({"type":"string","enum":["json"]})", .meaning = "What a sample looks like."},
+    RestParameter{.name = "Last-Event-ID",
+                  .place = RestParameter::Place::header,
+                  .schema = R"({"type":"string","pattern":"^[0-9]{1,15}-[0-9]{1,15}$"})",
+                  .meaning = "The id of the last event that the client has: the stream goes on behind it."},
+};
+
+/// "EPOCH-POSITION".
+std::optional<StreamPosition> to_position(std::string_view id) {
+    StreamPosition result;
+    const char* const end = id.data() + id.size();
+    const auto epoch = std::from_chars(id.data(), end, result.epoch_ms);
+    if (epoch.ec != std::errc() || epoch.ptr == end || *epoch.ptr != '-') {
+        return std::nullopt;
+    }
+    const auto position = std::from_chars(epoch.ptr + 1, end, result.position);
+    return position.ec == std::errc() && position.ptr == end ? std::optional(result) : std::nullopt;
+}
+
+std::optional<std::uint64_t> published_after(const RestHandlers& handlers, const StreamPosition& last) {
+    return handlers.published_after ? handlers.published_after(last.epoch_ms, last.position) : std::nullopt;
+}
+
+/// A stream that begins where the client was; null, and a fault, when that cannot have been.
+std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader& reader,
+                                           std::vector<std::string> prefixes) {
+    const History& history = *call.handlers.history;
+    SampleText& text = *call.handlers.sample_text;
+    const std::string_view id = call.request.field ? call.request.field("Last-Event-ID") : std::string_view();
+    const std::optional<StreamPosition> last = to_position(id);
+    const std::uint64_t now = history.position();
+    const bool same_epoch = last && last->epoch_ms == text.epoch_ms();
+    const auto missed = last && !same_epoch ? published_after(call.handlers, *last) : std::nullopt;
+    if ((!id.empty() && !last) || (same_epoch && last->position >= now)) {
+        reader.fault("Last-Event-ID", quoted_text(id) + " was never an id here; allowed: the id of an event, or none");
+        return nullptr;
+    }
+    const std::uint64_t next = id.empty() ? now : same_epoch ? last->position + 1 : 0;
+    auto stream = std::make_shared<SampleStream>(history, text, std::move(prefixes), next);
+    if (last && !same_epoch) {
+        stream->tell_restart(missed);
+    }
+    return stream;
+}
+
+HttpResponse get_stream(const RestCall& call) {
+    ParameterReader reader(call);
+    const auto wanted = reader.texts("prefix", SampleStream::prefixes_max, prefix_characters_max);
+    const std::string_view format = reader.text("format", prefix_characters_max);
+    if (call.query.has("format") && format != "json") {
+        reader.fault("format", quoted_text(format) + " is not a format here; allowed: json");
+    }
+    const auto stream = begin_stream(call, reader, std::vector<std::string>(wanted.begin(), wanted.end()));
+    if (reader.failed()) {
+        return reader.refusal();
+    }
+    HttpResponse response{200, std::string(call.media_type), "", {}};
+    if (!call.is_head()) {
+        response.stream = [stream, streams = call.handlers.streams, place = call.handlers.streams->open()](
+                              std::string& out, std::size_t bytes_max) {
+            const bool ends = streams->is_ending();  // first: nothing comes after what is read then
+            return stream->pull(out, bytes_max, ends);
+        };
+    }
+    return response;
+}
+
+constexpr std::array stream_route_table{
+    RestRoute{.path = "/stream",
+              .summary = "Samples as they are published, as server-sent events.",
+              .parameters = stream_parameters,
+              .gives = gives_events,
+              .refusals = too_many,
+              .answer = get_stream},
+};
+
+}  // namespace
+
+std::span<const RestRoute> stream_routes() noexcept {
+    return stream_route_table;
+}
+
+}  // namespace telegate

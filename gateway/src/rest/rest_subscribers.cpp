@@ -1,0 +1,102 @@
+#include "log/log_value.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+#include "status/status_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array no_such_subscriber{404, 503};
+constexpr std::array subscriber_id{
+    RestParameter{.name = "id",
+                  .place = RestParameter::Place::path,
+                  .schema = R"({"type":"string","pattern":"^(json|cbor|record)-[1-9][0-9]{0,17}$"})",
+                  .meaning = "A subscriber: its format and its number in that."}};
+
+struct SubscriberId {
+    PayloadFormat format = PayloadFormat::json;
+    std::uint64_t number = 0;
+};
+
+std::string to_text(const SubscriberStatus& subscriber) {
+    return std::string(to_string(subscriber.format)) + '-' + std::to_string(subscriber.id);
+}
+
+std::optional<SubscriberId> to_id(std::string_view text) {
+    for (const PayloadFormat format : {PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record}) {
+        const std::string_view name = to_string(format);
+        if (text.starts_with(name) && text.substr(name.size()).starts_with('-')) {
+            const std::string_view digits = text.substr(name.size() + 1);
+            SubscriberId id{format, 0};
+            const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id.number);
+            return error == std::errc() && end == digits.data() + digits.size() ? std::optional(id) : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+HttpResponse get_subscribers(const RestCall& call) {
+    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
+    if (!snapshot) {
+        return unavailable(call.request, "the gateway did not give its subscribers in time");
+    }
+    Json subscribers = Json::array();
+    for (const SubscriberStatus& subscriber : snapshot->subscribers) {
+        Json json = subscriber_json(subscriber);
+        json["id"] = to_text(subscriber);
+        subscribers.push_back(std::move(json));
+    }
+    const Json json{{"subscribers", std::move(subscribers)}};
+    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+}
+
+HttpResponse delete_subscriber(const RestCall& call) {
+    const std::optional<SubscriberId> id = to_id(call.arguments.front());
+    const std::optional<bool> closed = id ? call.handlers.close_subscriber(id->format, id->number) : false;
+    if (!closed) {
+        return unavailable(call.request, "the gateway did not close the subscriber in time");
+    }
+    if (!*closed) {
+        return refused(
+            call.request, 404,
+            "there is no subscriber " + quoted_text(call.arguments.front()) + "; GET /subscribers lists them");
+    }
+    const Json json{{"closed", call.arguments.front()}};
+    HttpResponse response{200, "application/json", json.dump() + '\n', {}};
+    response.log_note = " closed=" + log_value(call.arguments.front());
+    return response;
+}
+
+constexpr std::array subscriber_route_table{
+    RestRoute{.path = "/subscribers",
+              .summary = "Everybody who is connected to a publisher.",
+              .gives = gives_json,
+              .answer_schema = "Subscribers",
+              .refusals = may_be_late,
+              .answer = get_subscribers},
+    RestRoute{.method = "DELETE",
+              .path = "/subscribers/{id}",
+              .role = HttpRole::admin,
+              .summary = "Close one subscriber's connection.",
+              .parameters = subscriber_id,
+              .gives = gives_json,
+              .answer_schema = "ClosedSubscriber",
+              .refusals = no_such_subscriber,
+              .answer = delete_subscriber},
+};
+
+}  // namespace
+
+std::span<const RestRoute> subscriber_routes() noexcept {
+    return subscriber_route_table;
+}
+
+}  // namespace telegate

@@ -1,0 +1,137 @@
+#include "rest/sample_stream.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace telegate {
+
+SampleStream::SampleStream(const History& history, SampleText& text, std::vector<std::string> prefixes,
+                           std::uint64_t next)
+    : history_(history), text_(text), prefixes_(std::move(prefixes)), next_(next), told_(next) {}
+
+void SampleStream::tell_restart(std::optional<std::uint64_t> missed) {
+    restart_ = Restart{missed};
+}
+
+std::string SampleStream::id_of(std::uint64_t position) const {
+    return "id: " + std::to_string(text_.epoch_ms()) + '-' + std::to_string(position) + '\n';
+}
+
+bool SampleStream::matches(ChannelId channel) {
+    const std::size_t index = to_index(channel);
+    if (index >= matches_.size()) {
+        matches_.resize(index + 1, Match::unknown);
+    }
+    if (matches_[index] == Match::unknown) {
+        const std::string& topic = text_.channels().at(channel).topic;
+        const bool any = prefixes_.empty() || std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& prefix) {
+                             return topic.starts_with(prefix);
+                         });
+        matches_[index] = any ? Match::yes : Match::no;
+    }
+    return matches_[index] == Match::yes;
+}
+
+/// Of the position before the next one, so that a client that comes back with it goes on there.
+void SampleStream::add_id(std::string& out) const {
+    if (next_ > 0) {
+        out += id_of(next_ - 1);
+    }
+}
+
+void SampleStream::add_restart(std::string& out) {
+    add_id(out);
+    out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(text_.epoch_ms());
+    if (restart_->missed) {
+        out += ",\"missed\":" + std::to_string(*restart_->missed);
+        missed_ += *restart_->missed;
+    }
+    out += "}\n\n";
+    told_ = next_;
+}
+
+/// The samples before `next_` that are gone. Between those of quiet channels there are many such gaps.
+void SampleStream::note_missed(std::uint64_t missed) noexcept {
+    gap_.first = gap_.missed == 0 ? next_ - missed : gap_.first;
+    gap_.last = next_ - 1;
+    gap_.missed += missed;
+    missed_ += missed;
+}
+
+void SampleStream::add_gap(std::string& out) {
+    if (gap_.missed == 0) {
+        return;
+    }
+    out += id_of(gap_.last) +
+           "event: gap\ndata: {\"reason\":\"overwritten\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
+           ",\"missed\":" + std::to_string(gap_.missed) + ",\"first_position\":" + std::to_string(gap_.first) +
+           ",\"last_position\":" + std::to_string(gap_.last) + "}\n\n";
+    told_ = gap_.last + 1;
+    gap_ = {};
+}
+
+void SampleStream::add_end(std::string& out) const {
+    add_id(out);
+    out += "event: end\ndata: {\"reason\":\"shutdown\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
+           ",\"sent\":" + std::to_string(sent_) + ",\"missed\":" + std::to_string(missed_) + "}\n\n";
+}
+
+std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::size_t bytes_max) {
+    std::size_t looked_at = 0;
+    for (const TelemetrySample& sample : std::span(read_).first(count)) {
+        if (out.size() >= bytes_max) {
+            break;
+        }
+        if (matches(sample.channel)) {
+            add_gap(out);
+            out += id_of(next_ + looked_at) + "event: sample\ndata: ";
+            text_.append(out, sample);
+            out += "\n\n";
+            told_ = next_ + looked_at + 1;
+            ++sent_;
+        }
+        ++looked_at;
+    }
+    return looked_at;
+}
+
+StreamState SampleStream::pull(std::string& out, std::size_t bytes_max, bool ends) {
+    const std::size_t out_max = out.size() + bytes_max;
+    if (restart_) {
+        add_restart(out);
+        restart_.reset();
+    }
+    const StreamState state = pull_some(out, out_max);
+    if (!ends || state != StreamState::waiting) {
+        return state;
+    }
+    add_end(out);
+    return StreamState::ended;
+}
+
+StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
+    for (std::size_t looked_at = 0; looked_at < samples_per_pull_max && out.size() < out_max;) {
+        const History::Read read = history_.read(next_, read_);
+        if (read.missed > 0) {
+            next_ += read.missed;
+            note_missed(read.missed);
+        }
+        if (read.count == 0 && read.missed == 0) {
+            add_gap(out);
+            return StreamState::waiting;
+        }
+        const std::size_t added = add_samples(out, read.count, out_max);
+        next_ += added;
+        looked_at += added;
+        // A client that hears nothing for long could not resume: what it had last would be gone by then. An event
+        // without data only moves its id.
+        if (gap_.missed == 0 && next_ - told_ >= history_.capacity() / 4) {
+            out += id_of(next_ - 1) + '\n';
+            told_ = next_;
+        }
+    }
+    return StreamState::more;
+}
+
+}  // namespace telegate

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "core/channel_table.hpp"
+#include "encode/sample_text.hpp"
+#include "line/history.hpp"
+#include "line/pump.hpp"
+#include "services/service_request.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// What replays are made of. All outlive them.
+struct ReplayParts {
+    const History& history;
+    const ChannelTable& channels;
+    const Pump& pump;  // knows what is published of each channel
+    SampleText& text;
+};
+
+/// One answer with samples of the history, made in steps so that live samples pass in between.
+///
+/// Threads: the pump's.
+/// Limits:  step_samples looked at in one step, an answer of answer_bytes_max.
+/// Failure: may throw std::bad_alloc.
+class Replay {
+  public:
+    static constexpr std::size_t step_samples = 128;
+
+    virtual ~Replay() = default;
+    Replay(const Replay&) = delete;
+    Replay& operator=(const Replay&) = delete;
+
+    /// Whether the answer is whole.
+    [[nodiscard]] virtual bool step() = 0;
+    /// Once it is.
+    [[nodiscard]] std::string take_answer() noexcept { return std::move(out_); }
+    [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
+
+  protected:
+    /// `out` is the beginning of the answer.
+    Replay(ReplayParts parts, std::string out, std::size_t limit);
+
+    void add(const TelemetrySample& sample);
+    [[nodiscard]] bool is_full() const noexcept { return samples_ >= limit_ || out_.size() >= samples_bytes_max; }
+
+    // The rest is for what comes behind the samples: 1,000 holes as they were asked for, and what became of them.
+    static constexpr std::size_t samples_bytes_max = 512 * 1024;
+
+    ReplayParts parts_;
+    std::string out_;
+    const std::size_t limit_;
+    std::size_t samples_ = 0;
+    std::array<TelemetrySample, step_samples> read_{};
+};
+
+/// Samples from a position on.
+/// Threads, Failure: as Replay. Limits: looked_max samples looked at for one answer, which may then have none.
+class PositionReplay final : public Replay {
+  public:
+    static constexpr std::uint64_t looked_max = 262'144;
+
+    struct Wanted {
+        std::string prefix;
+        std::uint64_t position = 0;
+        std::size_t limit = 0;
+    };
+    PositionReplay(ReplayParts parts, std::string out, Wanted wanted);
+    [[nodiscard]] bool step() override;
+
+  private:
+    enum class Match : std::uint8_t { unknown, yes, no };
+
+    [[nodiscard]] bool matches(ChannelId channel);
+    bool finish();
+
+    const std::string prefix_;
+    std::uint64_t next_;
+    std::uint64_t looked_ = 0;
+    std::uint64_t missed_ = 0;
+    std::vector<Match> matches_;  // by channel
+};
+
+}  // namespace telegate

@@ -1,0 +1,357 @@
+#include "services/service_request.hpp"
+
+#include "base/json_excerpt.hpp"
+#include "base/parse_time.hpp"
+#include "config/quantity.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, service_kinds> kind_names{"ping", "catalog", "snapshot", "replay", "status"};
+constexpr std::array<std::string_view, service_errors> error_names{"bad_request", "unknown_service", "too_large",
+                                                                   "busy", "unknown_epoch"};
+/// Holes in a list in the request, and nothing deeper.
+constexpr int request_depth_max = 3;
+/// In one object: more than any has.
+constexpr std::size_t request_keys_max = 16;
+/// Whole numbers above this are not exact in the doubles of JSON readers.
+constexpr std::uint64_t request_number_max = 9'007'199'254'740'992;
+
+struct KeyRow {
+    std::string_view key;
+    std::string_view services;  // which have it; "" for all
+};
+constexpr std::array request_keys{
+    KeyRow{"service", ""},
+    KeyRow{"id", ""},
+    KeyRow{"prefix", "catalog snapshot replay"},
+    KeyRow{"after", "catalog snapshot"},
+    KeyRow{"limit", "catalog snapshot replay"},
+    KeyRow{"removed", "catalog snapshot"},
+    KeyRow{"epoch", "replay"},
+    KeyRow{"position", "replay"},
+    KeyRow{"since", "replay"},
+    KeyRow{"holes", "replay"},
+};
+constexpr std::array<std::string_view, 3> hole_keys{"topic", "first_seq", "last_seq"};
+
+/// Thrown within this file only.
+struct Refusal {
+    std::string detail;
+    std::string pointer = {};
+};
+
+[[noreturn]] void refuse_request(const std::string& key, const std::string& detail, const std::string& parent = "") {
+    throw Refusal{key + ": " + detail, parent + json_pointer_part(key)};
+}
+
+/// Refuses what an ordinary parse would pass over: keys that are there twice, too many, and values that lie too deep.
+///
+/// Threads: one. Limits: request_depth_max levels, request_keys_max keys in each object. Failure: throws Refusal.
+class RequestWatch {
+  public:
+    bool take(int depth, Json::parse_event_t event, const Json& parsed) {
+        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+            if (depth >= request_depth_max) {
+                throw Refusal{"the request is nested too deep, allowed: " + std::to_string(request_depth_max) +
+                              " levels"};
+            }
+            keys_.emplace_back();
+        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
+            keys_.pop_back();
+        } else if (event == Json::parse_event_t::key) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            if (std::find(keys_.back().begin(), keys_.back().end(), key) != keys_.back().end()) {
+                throw Refusal{quoted(key) + " is there twice in one object, allowed: once"};
+            }
+            if (keys_.back().size() == request_keys_max) {
+                throw Refusal{"an object has too many keys, allowed: " + std::to_string(request_keys_max)};
+            }
+            keys_.back().push_back(key);
+        }
+        return true;
+    }
+
+    static std::string quoted(const std::string& key) { return '"' + json_name_excerpt(key) + '"'; }
+
+  private:
+    std::vector<std::vector<std::string>> keys_;  // of the objects that are open
+};
+
+Json parsed_request(std::string_view text) {
+    RequestWatch watch;
+    const std::size_t nul = text.find('\0');  // the end of the text for the parser, and nothing that JSON may have
+    if (nul != std::string_view::npos) {
+        throw Refusal{"the request is not JSON in UTF-8, see byte " + std::to_string(nul + 1)};
+    }
+    try {
+        Json document = Json::parse(
+            text, [&](int depth, Json::parse_event_t event, Json& value) { return watch.take(depth, event, value); });
+        if (!document.is_object()) {
+            throw Refusal{"the request is " + json_excerpt(document) + ", allowed: a JSON object"};
+        }
+        return document;
+    } catch (const Json::parse_error& error) {
+        throw Refusal{"the request is not JSON in UTF-8, see byte " + std::to_string(error.byte)};
+    } catch (const Json::out_of_range&) {
+        throw Refusal{"the request holds a number outside of every range"};
+    }
+}
+
+/// Members of one object, each looked at as what it must be.
+///
+/// Threads: one. Limits: none. Failure: throws Refusal.
+class Members {
+  public:
+    Members(const Json& object, std::string pointer) : object_(object), pointer_(std::move(pointer)) {}
+
+    [[nodiscard]] const Json* find(const std::string& key) const {
+        const auto found = object_.find(key);
+        return found == object_.end() ? nullptr : &*found;
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> whole(const std::string& key, std::uint64_t min,
+                                                     std::uint64_t max) const {
+        const Json* const value = find(key);
+        if (value == nullptr) {
+            return std::nullopt;
+        }
+        // -0 is a number with a sign, and 0.
+        const bool is_whole = value->is_number_unsigned() || (value->is_number_integer() && *value == 0);
+        if (!is_whole || value->get<std::uint64_t>() < min || value->get<std::uint64_t>() > max) {
+            refuse_request(key,
+                           json_excerpt(*value) + " is not a whole number within " + std::to_string(min) + " to " +
+                               std::to_string(max),
+                           pointer_);
+        }
+        return value->get<std::uint64_t>();
+    }
+
+    [[nodiscard]] std::optional<std::string> text(const std::string& key) const {
+        const Json* const value = find(key);
+        if (value == nullptr) {
+            return std::nullopt;
+        }
+        if (!value->is_string() || value->get_ref<const std::string&>().size() > ServiceRequest::prefix_bytes_max) {
+            refuse_request(key,
+                           json_excerpt(*value) + " is not text of at most " +
+                               std::to_string(ServiceRequest::prefix_bytes_max) + " bytes",
+                           pointer_);
+        }
+        return value->get<std::string>();
+    }
+
+    [[nodiscard]] bool flag(const std::string& key) const {
+        const Json* const value = find(key);
+        if (value != nullptr && !value->is_boolean()) {
+            refuse_request(key, json_excerpt(*value) + " is neither true nor false", pointer_);
+        }
+        return value != nullptr && value->get<bool>();
+    }
+
+  private:
+    const Json& object_;
+    const std::string pointer_;
+};
+
+/// Looked at first, so that a refusal has it too.
+std::string read_id(const Json& document) {
+    const auto id = document.find("id");
+    if (id == document.end()) {
+        return "";
+    }
+    const bool is_short = id->is_string() && id->get_ref<const std::string&>().size() <= ServiceRequest::id_bytes_max;
+    if (!is_short && !id->is_number_integer()) {
+        refuse_request("id", json_excerpt(*id) + " is not a whole number, or text of at most " +
+                                 std::to_string(ServiceRequest::id_bytes_max) + " bytes");
+    }
+    return id->dump();
+}
+
+ServiceKind read_kind(const Json& document, ServiceFault& fault) {
+    const auto service = document.find("service");
+    if (service == document.end()) {
+        throw Refusal{"service: is missing, allowed: ping, catalog, snapshot, replay, status", "/service"};
+    }
+    if (!service->is_string()) {
+        refuse_request("service",
+                       json_excerpt(*service) + " is not text, allowed: ping, catalog, snapshot, replay, status");
+    }
+    const auto* const name = std::find(kind_names.begin(), kind_names.end(), service->get_ref<const std::string&>());
+    if (name == kind_names.end()) {
+        fault.error = ServiceError::unknown_service;
+        refuse_request("service",
+                       json_excerpt(*service) + " is no service, allowed: ping, catalog, snapshot, replay, status");
+    }
+    return static_cast<ServiceKind>(name - kind_names.begin());
+}
+
+bool has_key(ServiceKind kind, const KeyRow& row) {
+    return row.services.empty() || row.services.find(to_string(kind)) != std::string_view::npos;
+}
+
+std::string keys_of(ServiceKind kind) {
+    std::string keys;
+    for (const KeyRow& row : request_keys) {
+        if (has_key(kind, row)) {
+            keys += (keys.empty() ? "" : ", ") + std::string(row.key);
+        }
+    }
+    return keys;
+}
+
+void check_keys(const Json& document, ServiceKind kind) {
+    for (const auto& [key, value] : document.items()) {
+        const bool is_known =
+            std::any_of(request_keys.begin(), request_keys.end(),
+                        [&, &name = key](const KeyRow& row) { return row.key == name && has_key(kind, row); });
+        if (!is_known) {
+            throw Refusal{RequestWatch::quoted(key) + " is not a key of " + std::string(to_string(kind)) +
+                              ", allowed: " + keys_of(kind),
+                          json_pointer_part(key)};
+        }
+    }
+}
+
+ServiceSince read_since(const Json& value) {
+    constexpr const char* allowed =
+        " is neither a time from 1678 to 2261 such as \"2026-11-20T23:11:34.123Z\" nor an age such as \"10m\" or "
+        "\"1500ms\"";
+    if (!value.is_string()) {
+        refuse_request("since", json_excerpt(value) + allowed);
+    }
+    const auto& text = value.get_ref<const std::string&>();
+    if (const auto time = parse_iso8601(text)) {
+        return {false, *time};
+    }
+    constexpr std::int64_t age_us_max = 9'000'000'000'000'000;  // 285 years: in ns still a number of 64 bits
+    const bool has_unit = !text.empty() && text.back() >= 'a' && text.back() <= 'z';
+    const auto age = has_unit ? parse_quantity(text, "us") : std::variant<std::int64_t, std::string>(std::string());
+    const auto* const us = std::get_if<std::int64_t>(&age);
+    if (us == nullptr || *us < 0) {
+        refuse_request("since", json_excerpt(value) + allowed);
+    }
+    constexpr std::int64_t ns_per_us = 1'000;
+    return {true, std::min(*us, age_us_max) * ns_per_us};
+}
+
+ServiceHole read_hole(const Json& value, const std::string& pointer) {
+    if (!value.is_object()) {
+        throw Refusal{"holes: " + json_excerpt(value) + " is not an object of topic, first_seq, last_seq", pointer};
+    }
+    for (const auto& [key, unused] : value.items()) {
+        if (std::find(hole_keys.begin(), hole_keys.end(), key) == hole_keys.end()) {
+            throw Refusal{RequestWatch::quoted(key) + " is not a key of a hole, allowed: topic, first_seq, last_seq",
+                          pointer + json_pointer_part(key)};
+        }
+    }
+    const Members members(value, pointer);
+    const auto topic = members.text("topic");
+    const auto first = members.whole("first_seq", 1, request_number_max);
+    if (!topic || !first) {
+        const std::string missing = topic ? "first_seq" : "topic";
+        refuse_request(missing, "is missing", pointer);
+    }
+    const auto last = members.whole("last_seq", *first, request_number_max);
+    return {*topic, *first, last.value_or(ServiceHole::open_end)};
+}
+
+std::vector<ServiceHole> read_holes(const Json& value) {
+    if (!value.is_array() || value.empty() || value.size() > ServiceRequest::holes_max) {
+        refuse_request("holes", (value.is_array() ? "a list of " + std::to_string(value.size()) : json_excerpt(value)) +
+                                    " is not a list of 1 to " + std::to_string(ServiceRequest::holes_max) + " holes");
+    }
+    std::vector<ServiceHole> holes;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        holes.push_back(read_hole(value[i], "/holes/" + std::to_string(i)));
+    }
+    return holes;
+}
+
+void check_replay(const ServiceRequest& request, const Members& members) {
+    if (request.holes) {
+        for (const char* key : {"prefix", "since"}) {
+            if (members.find(key) != nullptr) {
+                refuse_request(key, "stands beside holes, allowed: one of the two");
+            }
+        }
+    } else if (request.position && request.since) {
+        refuse_request("since", "stands beside position, allowed: one of the two");
+    } else if (!request.position && !request.since) {
+        throw Refusal{"position, since or holes is missing, allowed: one of them"};
+    }
+}
+
+void read_members(const Json& document, ServiceRequest& request) {
+    const Members members(document, "");
+    request.prefix = members.text("prefix").value_or("");
+    request.after = members.text("after").value_or("");
+    request.limit = members.whole("limit", 1, ServiceRequest::limit_max).value_or(request.limit);
+    request.removed = members.flag("removed");
+    request.position = members.whole("position", 0, request_number_max);
+    if (const auto epoch = members.whole("epoch", 0, request_number_max)) {
+        request.epoch = static_cast<std::int64_t>(*epoch);
+    }
+    if (const Json* const since = members.find("since")) {
+        request.since = read_since(*since);
+    }
+    if (const Json* const holes = members.find("holes")) {
+        request.holes = read_holes(*holes);
+    }
+    if (request.kind == ServiceKind::replay) {
+        check_replay(request, members);
+    }
+}
+
+/// The name as it was given, where that is text of a length fit to be sent back.
+std::string service_json(const Json& document) {
+    const auto service = document.find("service");
+    const bool is_name = service != document.end() && service->is_string() &&
+                         service->get_ref<const std::string&>().size() <= ServiceRequest::id_bytes_max;
+    return is_name ? service->dump() : "";
+}
+
+}  // namespace
+
+std::string_view to_string(ServiceKind kind) noexcept {
+    return kind_names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_string(ServiceError error) noexcept {
+    return error_names[static_cast<std::size_t>(error)];
+}
+
+std::variant<ServiceRequest, ServiceFault> read_service_request(std::string_view text) {
+    ServiceFault fault;
+    if (text.size() > ServiceRequest::bytes_max) {
+        fault.error = ServiceError::too_large;
+        fault.detail = "the request is " + std::to_string(text.size()) + " bytes, allowed: at most " +
+                       std::to_string(ServiceRequest::bytes_max);
+        return fault;
+    }
+    try {
+        const Json document = parsed_request(text);
+        fault.head.service_json = service_json(document);
+        fault.head.id_json = read_id(document);
+        ServiceRequest request;
+        request.kind = read_kind(document, fault);
+        check_keys(document, request.kind);
+        read_members(document, request);
+        request.head = std::move(fault.head);
+        return request;
+    } catch (Refusal& refusal) {
+        fault.detail = std::move(refusal.detail);
+        fault.pointer = std::move(refusal.pointer);
+        return fault;
+    }
+}
+
+}  // namespace telegate

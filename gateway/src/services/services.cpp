@@ -1,0 +1,350 @@
+#include "services/services.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// Peers with something to do at once; the others' requests wait where they are.
+constexpr std::size_t ready_peers_max = 4;
+
+SocketOptions socket_options(std::size_t connections_max) {
+    SocketOptions options;
+    options.sessions_max = std::clamp<std::size_t>(connections_max, 1, Services::peers_max);
+    options.backlog_bytes_max = Services::backlog_bytes_max;
+    options.message_bytes_max = Services::message_bytes_max;
+    options.frames_per_message_max = 16;      // more than any chain of brokers puts in front
+    options.receive_buffer_bytes = 4 * 1024;  // all requests in it are taken at once
+    return options;
+}
+
+}  // namespace
+
+Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max,
+                   std::int64_t epoch_ms)
+    : parts_(std::move(parts)),
+      epoch_ms_(epoch_ms),
+      topics_(parts_.channels),
+      text_(parts_.channels, epoch_ms, parts_.tags),
+      router_(parts_.reactor, socket_options(connections_max)),
+      endpoints_(router_, endpoints) {
+    router_.set_monitor([this](const MonitorEvent& event) { note(event); });
+    router_.set_on_writable([this](std::string_view peer) { note_writable(peer); });
+    router_.set_on_readable([this] {
+        has_input_ = true;
+        ask_turn();
+    });
+}
+
+Services::~Services() {
+    join();
+}
+
+void Services::join() {
+    is_over_ = true;
+    join_status();
+}
+
+void Services::close(std::chrono::milliseconds grace, const std::function<void()>& done) {
+    is_closing_ = true;
+    router_.close(grace, done);
+}
+
+ServicesStatus Services::status() const {
+    ServicesStatus status;
+    static_cast<ServiceCounts&>(status) = counts_;
+    for (const ServiceEndpoint& each : endpoints_.bound()) {
+        status.endpoints.push_back({to_string(each.endpoint)});
+        if (each.curve != nullptr) {
+            status.endpoints.back().curve_key = to_z85(each.curve->keys.public_key);
+        }
+        if (each.curve != nullptr && each.curve->clients != nullptr) {
+            status.endpoints.back().clients = each.curve->clients->size();
+        }
+    }
+    status.peers = router_.peers().size();
+    status.peers_revoked = endpoints_.revoked();
+    status.replays_at_work = jobs_.size();
+    status.backlog_bytes = router_.backlog_bytes();
+    status.totals = router_.totals();
+    return status;
+}
+
+void Services::note(const MonitorEvent& event) {
+    if (event.kind == MonitorEventKind::handshake_done) {
+        arrived_ = Arrival{event.status->identity, event.peer_id};
+    } else if (event.kind == MonitorEventKind::disconnected && event.status != nullptr) {
+        note_left(event);
+    }
+    if (parts_.monitor) {
+        parts_.monitor(event);
+    }
+}
+
+void Services::note_left(const MonitorEvent& event) {
+    const std::string& identity = event.status->identity;
+    if (arrived_ && arrived_->id == event.peer_id) {
+        arrived_.reset();  // it was not let in
+    }
+    const auto found = named_.find(identity);
+    if (found != named_.end() && found->second == event.peer_id) {
+        named_.erase(found);
+    }
+    if (!router_.knows(identity)) {
+        gone_.push_back(identity);
+        ask_turn();
+    }
+}
+
+void Services::note_writable(std::string_view peer) {
+    if (arrived_ && !arrived_->identity.empty() && peer == arrived_->identity) {
+        note_arrival(*std::exchange(arrived_, std::nullopt));
+    } else {
+        writable_.emplace_back(peer);
+    }
+    ask_turn();
+}
+
+/// What its predecessor asked for is not for it, nor what that one has sent and nobody has taken yet.
+void Services::note_arrival(const Arrival& arrival) {
+    gone_.push_back(arrival.identity);
+    const auto [place, is_first] = named_.try_emplace(arrival.identity, arrival.id);
+    if (!is_first) {
+        superseded_.push_back(std::exchange(place->second, arrival.id));
+    }
+}
+
+void Services::close_superseded() {
+    for (; !superseded_.empty(); superseded_.pop_back()) {
+        router_.close_peer(superseded_.back(), "identity taken over");
+    }
+}
+
+void Services::ask_turn() {
+    if (!turn_asked_) {
+        parts_.reactor.post([this] { turn(); });
+        turn_asked_ = true;  // last: the call may lack memory
+    }
+}
+
+void Services::recover() {
+    std::erase_if(named_, [&](const auto& named) { return !router_.knows(named.first); });
+    for (auto next = peers_.begin(); next != peers_.end();) {
+        PeerEntry& peer = *next++;
+        if (router_.knows(peer.first)) {
+            peer.second.waits_for_room = false;
+            make_ready(peer);
+        } else {
+            forget(peer.first);
+        }
+    }
+    for (Job& job : jobs_) {
+        job.waits_for_room = false;
+    }
+    has_input_ = true;
+    turn_asked_ = false;
+    ask_turn();
+}
+
+/// One slice of work. A loop that has more comes back after it has looked at its descriptors.
+void Services::turn() {
+    turn_asked_ = false;
+    if (is_closing_) {
+        return;
+    }
+    const MemoryReserve::Use use(reserve_);
+    (void)reserve_.restore();
+    const MonoTime until = clock_.mono_now() + turn_time;
+    look_at_peers();
+    do {
+        take_requests();
+        answer_next();
+        work_on_next();
+    } while (has_work() && clock_.mono_now() < until);
+    if (has_work()) {
+        ask_turn();
+    }
+}
+
+bool Services::has_work() const noexcept {
+    return has_input_ || !ready_.empty() ||
+           std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return !job.waits_for_room; });
+}
+
+void Services::look_at_peers() {
+    close_superseded();
+    for (const std::string& peer : std::exchange(gone_, {})) {
+        forget(peer);
+    }
+    for (const std::string& peer : std::exchange(writable_, {})) {
+        const auto found = peers_.find(peer);
+        if (found != peers_.end()) {
+            found->second.waits_for_room = false;
+            make_ready(*found);
+        }
+        for (Job& job : jobs_) {
+            job.waits_for_room = job.waits_for_room && job.peer != peer;
+        }
+    }
+}
+
+/// It has gone, and with it what it asked for.
+void Services::forget(std::string_view peer) {
+    counts_.answers_lost += std::erase_if(jobs_, [&](const Job& job) { return job.peer == peer; });
+    const auto found = peers_.find(peer);
+    if (found != peers_.end()) {
+        counts_.answers_lost += found->second.asked.size();
+        std::erase(ready_, &*found);
+        peers_.erase(found);
+    }
+}
+
+/// The requests that have come of one peer, which has to wait with more until these are answered.
+void Services::take_requests() {
+    if (!has_input_ || ready_.size() >= ready_peers_max) {
+        return;
+    }
+    MessageBatch batch;
+    has_input_ = false;  // first: the call may tell that there is more
+    if (!router_.receive(batch)) {
+        return;
+    }
+    has_input_ = true;
+    parts_.pump.catch_up();
+    try {
+        const auto found = peers_.try_emplace(std::string(batch.peer())).first;
+        ready_.reserve(peers_.size());
+        router_.pause(found->first);
+        found->second.asked.add(batch);
+        make_ready(*found);
+    } catch (const std::bad_alloc&) {
+        lose_requests(batch);
+    }
+}
+
+/// There is no memory to keep them.
+void Services::lose_requests(const MessageBatch& batch) {
+    counts_.answers_lost += batch.size();
+    const auto found = peers_.find(batch.peer());
+    if (found != peers_.end() && !found->second.is_ready) {
+        router_.resume(found->first);
+        if (found->second.replays == 0) {
+            peers_.erase(found);
+        }
+    }
+}
+
+/// There is room for all peers.
+void Services::make_ready(PeerEntry& peer) noexcept {
+    if (!peer.second.is_ready && peer.second.can_go_on()) {
+        ready_.push_back(&peer);
+        peer.second.is_ready = true;
+    }
+}
+
+void Services::answer_next() {
+    if (ready_.empty()) {
+        return;
+    }
+    PeerEntry& peer = *ready_.front();
+    ready_.erase(ready_.begin());
+    peer.second.is_ready = false;
+    const ServiceCounts before = counts_;
+    try {
+        answer_first(peer);
+    } catch (const std::bad_alloc&) {
+        counts_ = before;
+        ++counts_.answers_lost;
+        end_first(peer.second);
+    }
+    make_ready(peer);
+    if (peer.second.asked.empty()) {
+        router_.resume(peer.first);
+        if (peer.second.replays == 0) {
+            peers_.erase(peers_.find(peer.first));
+        }
+    }
+}
+
+void Services::answer_first(PeerEntry& entry) {
+    const ServiceCounts before = counts_;
+    Peer& peer = entry.second;
+    const AskedRequest asked = peer.asked.front();
+    const Answer answer = answer_to(entry, asked);
+    if (peer.waits_for_status) {
+        return;
+    }
+    const SendStatus sent = answer ? send(entry.first, asked.envelope, *answer) : SendStatus::sent;
+    if (sent == SendStatus::full) {
+        counts_ = before;  // it is answered anew when there is room, so that no answer has to be kept
+        peer.waits_for_room = true;
+        return;
+    }
+    counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
+    end_first(peer);
+}
+
+void Services::end_first(Peer& peer) noexcept {
+    peer.waits_for_status = false;
+    peer.has_status = false;
+    peer.status = nullptr;
+    peer.asked.pop_front();
+}
+
+void Services::work_on_next() {
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& each) { return !each.waits_for_room; });
+    if (job == jobs_.end()) {
+        return;
+    }
+    try {
+        work_on(job);
+    } catch (const std::bad_alloc&) {
+        ++counts_.answers_lost;
+        end(job);
+    }
+}
+
+void Services::work_on(std::list<Job>::iterator job) {
+    if (job->replay != nullptr && job->replay->step()) {
+        counts_.samples_replayed += job->replay->samples();
+        ++counts_.replays_done;
+        job->answer = job->replay->take_answer();
+        job->replay = nullptr;
+    }
+    if (job->replay == nullptr) {
+        give(job);
+    } else {
+        jobs_.splice(jobs_.end(), jobs_, job);
+    }
+}
+
+void Services::give(std::list<Job>::iterator job) {
+    const SendStatus sent = send(job->peer, job->envelope, job->answer);
+    if (sent == SendStatus::full) {
+        job->waits_for_room = true;
+        return;
+    }
+    counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
+    end(job);
+}
+
+void Services::end(std::list<Job>::iterator job) noexcept {
+    const auto peer = peers_.find(job->peer);
+    jobs_.erase(job);
+    if (peer != peers_.end() && --peer->second.replays == 0 && peer->second.asked.empty()) {
+        peers_.erase(peer);
+    }
+}
+
+SendStatus Services::send(std::string_view peer, const Frames& envelope, std::string_view body) {
+    std::vector<Bytes> frames;
+    for (const std::string& frame : envelope) {
+        frames.push_back(as_bytes(frame));
+    }
+    frames.push_back(as_bytes(body));
+    return router_.send(peer, frames);
+}
+
+}  // namespace telegate

@@ -1,0 +1,201 @@
+#include "base/json_excerpt.hpp"
+#include "encode/time_text.hpp"
+#include "services/hole_replay.hpp"
+#include "services/service_answer.hpp"
+#include "services/services.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+// What the services answer.
+
+namespace telegate {
+
+Services::Answer Services::answer_to(PeerEntry& peer, const AskedRequest& asked) {
+    if (!asked.fault.empty()) {
+        return fail(ServiceFault{.head = {}, .error = ServiceError::bad_request, .detail = asked.fault});
+    }
+    const auto read = read_service_request(asked.body);
+    if (const auto* const fault = std::get_if<ServiceFault>(&read)) {
+        return fail(*fault);
+    }
+    const auto& request = std::get<ServiceRequest>(read);
+    if (!peer.second.has_status) {
+        ++counts_.requests[static_cast<std::size_t>(request.kind)];
+    }
+    if (request.kind != ServiceKind::ping && router_.backlog_bytes() > large_backlogs_bytes_max) {
+        return fail(request, ServiceError::busy, "too many answers wait to be read, of all peers together");
+    }
+    switch (request.kind) {
+        case ServiceKind::ping: return ping(request);
+        case ServiceKind::catalog: return catalog(request);
+        case ServiceKind::snapshot: return snapshot(request);
+        case ServiceKind::replay: return replay(peer, asked, request);
+        case ServiceKind::status: break;
+    }
+    return status(peer, request);
+}
+
+std::string Services::fail(const ServiceFault& fault) {
+    ++counts_.errors[static_cast<std::size_t>(fault.error)];
+    return error_answer(fault, epoch_ms_, retry_after);
+}
+
+std::string Services::fail(const ServiceRequest& request, ServiceError error, std::string detail) {
+    return fail(ServiceFault{.head = request.head, .error = error, .detail = std::move(detail)});
+}
+
+std::string Services::ping(const ServiceRequest& request) const {
+    return begin_answer(request.head, epoch_ms_) + ",\"time\":\"" + to_iso8601(clock_.utc_now_ns()) +
+           "\",\"position\":" + std::to_string(parts_.history.position()) + '}';
+}
+
+/// Of the samples that are published or dropped by now; what is in the queue is not in it.
+std::uint64_t Services::last_captured(ChannelId channel) const {
+    return std::max(parts_.pump.last_seq(channel), parts_.ledger.drops_of(channel).last_seq);
+}
+
+std::string Services::catalog(const ServiceRequest& request) {
+    const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
+    std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags) + ",\"channels\":[";
+    std::size_t entries = 0;
+    std::size_t looked_at = 0;
+    for (; looked_at < page.size() && entries < std::min(request.limit, page_entries_max); ++looked_at) {
+        const ChannelId id = page[looked_at];
+        if (!request.removed && !parts_.channels.is_current(id)) {
+            continue;
+        }
+        const ChannelInfo& info = parts_.channels.at(id);
+        out += entries++ > 0 ? ",{\"topic\":\"" : "{\"topic\":\"";
+        out += info.topic + "\",\"device\":\"" + info.device + "\",\"channel\":\"" + info.channel +
+               "\",\"unit\":" + json_text(info.unit) + ",\"last_seq\":" + std::to_string(last_captured(id)) + '}';
+    }
+    return out + ']' + end_of(page, looked_at);
+}
+
+/// Where the next page begins, if there is one.
+std::string Services::end_of(std::span<const ChannelId> page, std::size_t looked_at) const {
+    if (looked_at == page.size()) {
+        return ",\"end\":true}";
+    }
+    return ",\"after\":\"" + parts_.channels.at(page[looked_at - 1]).topic + "\",\"end\":false}";
+}
+
+std::string Services::snapshot(const ServiceRequest& request) {
+    const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
+    std::string out = begin_answer(request.head, epoch_ms_) +
+                      ",\"position\":" + std::to_string(parts_.history.position()) + ",\"samples\":[";
+    std::string gone;
+    std::size_t samples = 0;
+    std::size_t entries = 0;
+    std::size_t looked_at = 0;
+    for (; looked_at < page.size() && entries < std::min(request.limit, page_entries_max); ++looked_at) {
+        const ChannelId id = page[looked_at];
+        const std::uint64_t reached = parts_.pump.reached(id);
+        if (reached == 0 || (!request.removed && !parts_.channels.is_current(id))) {
+            continue;
+        }
+        ++entries;
+        const TelemetrySample* const last = parts_.pump.last_ever(id);
+        if (last != nullptr) {
+            out += samples++ > 0 ? "," : "";
+            text_.append(out, *last);
+        }
+        if (const std::uint64_t last_seq = last == nullptr ? 0 : last->seq; last_seq < reached) {
+            add_gone(gone, parts_.channels.at(id).topic, {"", last_seq + 1, reached}, "dropped");
+        }
+    }
+    return out + "],\"gone\":[" + gone + ']' + end_of(page, looked_at);
+}
+
+Services::Answer Services::status(PeerEntry& peer, const ServiceRequest& request) {
+    if (!peer.second.has_status) {
+        ask_status(peer);
+        return std::nullopt;
+    }
+    const auto& text = peer.second.status;
+    if (text == nullptr) {
+        return fail(request, ServiceError::busy, "the gateway did not give its status in time");
+    }
+    std::string out = begin_answer(request.head, epoch_ms_) + ",\"status\":" + *text;
+    out.resize(out.size() - (out.ends_with('\n') ? 1 : 0));
+    out += '}';
+    if (out.size() > answer_bytes_max) {
+        return fail(request, ServiceError::too_large,
+                    "the status is " + std::to_string(text->size()) + " bytes, allowed: at most " +
+                        std::to_string(answer_bytes_max) + "; GET /status gives it");
+    }
+    return out;
+}
+
+Services::Answer Services::replay(PeerEntry& peer, const AskedRequest& asked, const ServiceRequest& request) {
+    if (request.epoch && *request.epoch != epoch_ms_) {
+        return past_holes(request);
+    }
+    const std::uint64_t end = parts_.history.position();
+    if (!request.holes && request.position.value_or(0) > end) {
+        ServiceFault fault{.head = request.head, .error = ServiceError::bad_request};
+        fault.detail = "position: " + std::to_string(*request.position) + " is not within 0 to " + std::to_string(end) +
+                       ", what is published in this epoch";
+        fault.pointer = "/position";
+        return fail(fault);
+    }
+    if (jobs_.size() >= replays_max || peer.second.replays >= replays_per_peer_max) {
+        return fail(request, ServiceError::busy,
+                    jobs_.size() >= replays_max
+                        ? std::to_string(replays_max) + " replays are at work"
+                        : std::to_string(replays_per_peer_max) + " replays of this peer are at work");
+    }
+    jobs_.push_back({peer.first, asked.envelope, make_replay(request), ""});
+    ++peer.second.replays;
+    return std::nullopt;
+}
+
+std::unique_ptr<Replay> Services::make_replay(const ServiceRequest& request) {
+    const ReplayParts parts{parts_.history, parts_.channels, parts_.pump, text_};
+    std::string out = begin_answer(request.head, epoch_ms_);
+    if (request.holes) {
+        const HoleReplay::Wanted wanted{
+            *request.holes, std::min(request.position.value_or(0), parts_.history.position()), request.limit};
+        return std::make_unique<HoleReplay>(parts, std::move(out), wanted, topics_);
+    }
+    std::uint64_t position = request.position.value_or(0);
+    if (request.since) {
+        const std::chrono::nanoseconds since(request.since->ns);
+        position = request.since->is_age ? parts_.history.first_since(clock_.mono_now() - since)
+                                         : parts_.history.first_since_utc(request.since->ns);
+    }
+    return std::make_unique<PositionReplay>(parts, std::move(out),
+                                            PositionReplay::Wanted{request.prefix, position, request.limit});
+}
+
+/// Of an epoch that is not this one: nothing of it is held, and the state file knows where it ended.
+std::string Services::past_holes(const ServiceRequest& request) {
+    const PastEpoch* const past = parts_.past.find(*request.epoch);
+    if (!request.holes || past == nullptr || !past->has_ended) {
+        std::string why = " is not the present one; only holes can be asked for";
+        if (request.holes && past != nullptr) {
+            why = " did not end in order, so that its last samples are not known";
+        } else if (request.holes) {
+            why = parts_.past.is_kept() ? " is not known, or is too long ago"
+                                        : " is not known: this gateway keeps no state_file";
+        }
+        return fail(ServiceFault{.head = request.head,
+                                 .error = ServiceError::unknown_epoch,
+                                 .detail = "epoch: " + std::to_string(*request.epoch) + why,
+                                 .pointer = "/epoch"});
+    }
+    std::string gone;
+    for (const ServiceHole& hole : *request.holes) {
+        const auto last = past->last_seqs.find(hole.topic);
+        if (last != past->last_seqs.end() && hole.first_seq <= last->second) {
+            add_gone(gone, hole.topic, {"", hole.first_seq, std::min(hole.last_seq, last->second)}, "not_held");
+        }
+    }
+    return begin_answer(request.head, epoch_ms_) + ",\"samples\":[],\"gone\":[" + gone +
+           "],\"left\":[],\"position\":" + std::to_string(parts_.history.position()) + ",\"end\":true}";
+}
+
+}  // namespace telegate

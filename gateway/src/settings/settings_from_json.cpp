@@ -1,0 +1,259 @@
+#include "base/json_excerpt.hpp"
+#include "config/given_settings.hpp"
+#include "config/settings_table.hpp"
+#include "settings/settings_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A list in a section in an instance in a kind of section in the document, and nothing deeper.
+constexpr int settings_depth_max = 4;
+/// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
+/// others.
+constexpr std::size_t settings_keys_max = 8'192;
+
+/// As many as are told, and one more, so that it is told that there are more.
+constexpr std::size_t problems_max = 201;
+
+SettingsProblem problem(std::string key, std::string what) {
+    return {.file = "", .line = 0, .key = std::move(key), .what = std::move(what)};
+}
+
+[[noreturn]] void refuse_settings(std::string key, std::string what) {
+    throw SettingsError({problem(std::move(key), std::move(what))});
+}
+
+/// Refuses keys that are there twice, too many of them, and values that lie too deep, which an ordinary parse would
+/// pass over.
+///
+/// Threads: one.
+/// Limits:  settings_depth_max levels, settings_keys_max keys in each object.
+/// Failure: throws SettingsError.
+class DocumentWatch {
+  public:
+    bool take(int depth, Json::parse_event_t event, const Json& parsed) {
+        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+            if (depth >= settings_depth_max) {
+                refuse_settings(
+                    "", "is nested too deep, allowed: at most " + std::to_string(settings_depth_max) + " levels");
+            }
+            keys_.emplace_back();
+        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
+            keys_.pop_back();
+        } else if (event == Json::parse_event_t::key) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            if (!keys_.back().insert(key).second) {
+                refuse_settings("", quoted_key(key) + " is there twice in one object, allowed: once");
+            }
+            if (keys_.back().size() > settings_keys_max) {
+                refuse_settings(
+                    "", "has an object of too many keys, allowed: at most " + std::to_string(settings_keys_max));
+            }
+        }
+        return true;
+    }
+
+  private:
+    static std::string quoted_key(const std::string& key) { return '"' + json_pointer_part(key).substr(1) + '"'; }
+
+    std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
+
+Json parsed_settings(std::string_view text) {
+    if (text.size() > settings_json_bytes_max) {
+        refuse_settings("", "is too large, allowed are at most " + std::to_string(settings_json_bytes_max) + " bytes");
+    }
+    DocumentWatch watch;
+    Json document;
+    try {
+        document = Json::parse(
+            text, [&](int depth, Json::parse_event_t event, Json& value) { return watch.take(depth, event, value); });
+    } catch (const Json::parse_error& error) {
+        refuse_settings("", "is not JSON, see byte " + std::to_string(error.byte));
+    } catch (const Json::out_of_range&) {
+        refuse_settings("", "is not JSON of use: it holds a number outside of every range");
+    }
+    if (!document.is_object()) {
+        refuse_settings("", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}");
+    }
+    return document;
+}
+
+/// Whole numbers may be written as 5.0, too: JSON makes no difference.
+std::optional<std::string> whole_text(const Json& value) {
+    if (value.is_number_integer()) {
+        return value.dump();
+    }
+    constexpr double exact_max = 9'007'199'254'740'992;
+    if (value.is_number_float()) {
+        const double number = value.get<double>();
+        if (std::trunc(number) == number && std::abs(number) <= exact_max) {
+            return std::to_string(static_cast<std::int64_t>(number));
+        }
+    }
+    return std::nullopt;
+}
+
+/// A text that stays what it is between commas.
+std::optional<std::string> word_text(const Json& item) {
+    constexpr std::string_view blanks = " \t";
+    const std::string text = item.is_string() ? item.get<std::string>() : "";
+    const bool is_word = !text.empty() && text.find(',') == std::string::npos &&
+                         blanks.find(text.front()) == std::string_view::npos &&
+                         blanks.find(text.back()) == std::string_view::npos;
+    return is_word ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::string> list_text(const SettingRow& row, const Json& values) {
+    const bool is_whole_list = std::holds_alternative<WholeListRule>(row.rule);
+    std::string list;
+    for (const Json& item : values.is_array() ? values : Json::array({nullptr})) {
+        const std::optional<std::string> text = is_whole_list ? whole_text(item) : word_text(item);
+        if (!text) {
+            return std::nullopt;
+        }
+        list += (list.empty() ? "" : ",") + *text;
+    }
+    return list;
+}
+
+/// The text that stands for `value` in an INI file; nullopt when its type is not that of the row.
+std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
+    if (value.is_null() && is_optional(row)) {
+        return "";
+    }
+    if (std::holds_alternative<BooleanRule>(row.rule)) {
+        return value.is_boolean() ? std::optional(value.get<bool>() ? "yes" : "no") : std::nullopt;
+    }
+    if (std::holds_alternative<WholeRule>(row.rule)) {
+        return whole_text(value);
+    }
+    if (std::holds_alternative<RealRule>(row.rule)) {
+        return value.is_number() ? std::optional(value.dump()) : std::nullopt;
+    }
+    if (is_list(row)) {
+        return list_text(row, value);
+    }
+    return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
+}
+
+/// The row that a key of this section has with this driver; if there is none, with any.
+const SettingRow* row_of(std::string_view section, std::string_view driver, std::string_view key) {
+    if (const SettingRow* const row = find_setting(section, key, driver)) {
+        return row;
+    }
+    for (const SettingRow& row : settings_table()) {
+        if (row.section == section && row.key == key) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+/// The member of this name, or a null.
+const Json& member_or_null(const Json& object, const std::string& name) {
+    static const Json none;
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return found == object.end() ? none : *found;
+}
+
+/// The driver of a device, or of the device of a channel; "" when there is none.
+std::string driver_of(const Json& document, const GivenSection& section) {
+    const std::string name = section.name.value_or("");
+    const Json& device = member_or_null(member_or_null(document, "device"), name.substr(0, name.find('/')));
+    const Json& driver = member_or_null(device, "driver");
+    return (section.kind == "device" || section.kind == "channel") && driver.is_string() ? driver.get<std::string>()
+                                                                                         : "";
+}
+
+void add_entries(GivenSection& section, const std::string& driver, const Json& fields) {
+    for (const auto& [key, value] : fields.items()) {
+        GivenEntry entry{.place = {}, .shown = section.shown + json_pointer_part(key), .key = key, .value = ""};
+        if (const SettingRow* const row = row_of(section.kind, driver, key)) {
+            const std::optional<std::string> text = text_of(*row, value);
+            entry.value = text.value_or("");
+            entry.fault = text ? "" : json_excerpt(value) + " is not of the right type";
+        }
+        section.entries.push_back(std::move(entry));
+    }
+}
+
+/// What a document gives, and what is wrong with its shape.
+struct Understood {
+    const Json& document;
+    SettingsSource source = {};
+    std::vector<SettingsProblem> problems = {};
+
+    void complain(std::string pointer, const std::string& what) {
+        if (problems.size() < problems_max) {
+            problems.push_back(problem(std::move(pointer), what));
+        }
+    }
+
+    void add(const std::string& kind, std::optional<std::string> name, const Json& fields) {
+        const std::string pointer = json_pointer_part(kind) + (name ? json_pointer_part(*name) : "");
+        if (!fields.is_object()) {
+            return complain(pointer,
+                            json_excerpt(fields) + " is not of the right type, allowed: an object of settings");
+        }
+        GivenSection& section = source.sections.emplace_back();
+        section.shown = pointer;
+        section.kind = kind;
+        section.name = std::move(name);
+        add_entries(section, driver_of(document, section), fields);
+    }
+};
+
+Understood understood(const Json& document) {
+    Understood found{.document = document};
+    for (const auto& [kind, value] : document.items()) {
+        const SectionRow* const row = find_section(kind);
+        if (kind.empty()) {
+            found.complain("/", "is not a known section");
+        } else if (row == nullptr || !row->named()) {
+            found.add(kind, std::nullopt, row != nullptr ? value : Json::object());
+        } else if (!value.is_object()) {
+            found.complain(
+                json_pointer_part(kind),
+                json_excerpt(value) + " is not of the right type, allowed: an object with an object for each name");
+        } else {
+            for (const auto& [name, fields] : value.items()) {
+                found.add(kind, name, fields);
+            }
+        }
+    }
+    return found;
+}
+
+LoadedSettings settings_from_document(const Json& document) {
+    Understood found = understood(document);
+    return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
+}
+
+}  // namespace
+
+LoadedSettings settings_from_json(std::string_view text) {
+    return settings_from_document(parsed_settings(text));
+}
+
+LoadedSettings settings_from_patch(const Settings& base, std::string_view patch) {
+    Json document = Json::parse(settings_json(base));
+    document.merge_patch(parsed_settings(patch));
+    return settings_from_document(document);
+}
+
+}  // namespace telegate

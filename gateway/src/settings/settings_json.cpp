@@ -1,0 +1,85 @@
+#include "settings/settings_json.hpp"
+
+#include "config/settings_walk.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+/// `Json` decides whether the order of sections is kept.
+template <class Json>
+struct JsonOf {
+    Json operator()(const ListenSlot&) const { return nullptr; }
+    template <class Number>
+    Json operator()(const std::optional<Number>* value) const {
+        return *value ? Json(**value) : Json();
+    }
+    template <class Value>
+    Json operator()(const Value* value) const {
+        return *value;
+    }
+};
+
+template <class Json>
+Json value_of(const SettingSpot& spot) {
+    const SettingSlot slot = spot.row.slot(spot.owner);
+    if (std::holds_alternative<ListenSlot>(slot)) {
+        return value_text(spot.row, spot.owner);
+    }
+    return std::visit(JsonOf<Json>(), slot);
+}
+
+template <class Json>
+std::string document(const Settings& settings, int indent) {
+    Json json = Json::object();
+    Settings copy = settings;
+    std::string_view section_name;
+    const std::string* instance = nullptr;
+    Json* fields = nullptr;  // of this instance: to look it up again for each setting takes long among thousands
+    walk(copy, [&](const SettingSpot& spot) {
+        if (is_unset(spot.row, spot.owner)) {
+            return;
+        }
+        if (spot.row.section != section_name || &spot.name != instance) {
+            section_name = spot.row.section;
+            instance = &spot.name;
+            Json& section = json[std::string(section_name)];
+            fields = spot.name.empty() ? &section : &section[spot.name];
+            fields->update(Json::object());
+        }
+        // There may be thousands of channels, each with little that is set.
+        if (spot.row.section != "channel" || value_text(spot.row, spot.owner) != default_text(spot.row)) {
+            (*fields)[std::string(spot.row.key)] = value_of<Json>(spot);
+        }
+    });
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string settings_json(const Settings& settings) {
+    return document<nlohmann::ordered_json>(settings, 2) + '\n';
+}
+
+std::string settings_hash(const Settings& settings) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : document<nlohmann::json>(settings, -1)) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+    std::array<char, 16> digits{};
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16);
+    const std::string text(digits.data(), end);
+    return std::string(digits.size() - text.size(), '0') + text;
+}
+
+}  // namespace telegate

@@ -1,0 +1,206 @@
+#include "config/settings_instances.hpp"
+#include "config/settings_table.hpp"
+#include "settings/settings_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Names>
+Json names_json(const Names& names) {
+    Json json = Json::array();
+    for (const std::string_view name : names) {
+        json.push_back(std::string(name));
+    }
+    return json;
+}
+
+Json text_schema(const TextRule& rule) {
+    // Text fits a line of a file: no control bytes, no blanks at its ends, no backslash at the last one.
+    const std::string inner = R"([^\u0000-\u001f\u007f])";
+    const std::string last = R"([^\u0000-\u0020\u007f\\])";
+    std::string begin;
+    for (const std::string_view prefix : rule.prefixes) {
+        begin += (begin.empty() ? "(" : "|") + std::string(prefix);
+    }
+    begin += begin.empty() ? R"((?! ))" : ")";
+    const std::string pattern = "^" + begin + inner + "*" + last + "$";
+    Json schema{{"type", "string"}, {"pattern", rule.may_be_empty ? "^$|" + pattern : pattern}};
+    if (rule.bytes_max > 0) {
+        schema["maxLength"] = rule.bytes_max;
+    }
+    return schema;
+}
+
+/// Characters as they stand between [ and ].
+std::string as_class(std::string_view characters) {
+    std::string text;
+    for (const char c : characters) {
+        text += std::string_view("\\]^-").find(c) == std::string_view::npos ? "" : "\\";
+        text += c;
+    }
+    return "[" + text + "]";
+}
+
+Json text_list_schema(const TextListRule& rule) {
+    // As of a text, and without commas.
+    const std::string any = R"(^(?! )[^\u0000-\u001f\u007f,]*[^\u0000-\u0020\u007f\\,]$)";
+    Json item{{"type", "string"}, {"pattern", rule.characters.empty() ? any : "^" + as_class(rule.characters) + "+$"}};
+    if (rule.bytes_max > 0) {
+        item["maxLength"] = rule.bytes_max;
+    }
+    return {{"type", "array"},
+            {"items", std::move(item)},
+            {"minItems", rule.may_be_empty ? 0 : 1},
+            {"maxItems", rule.count_max},
+            {"uniqueItems", !rule.may_repeat}};
+}
+
+Json rule_schema(const SettingRule& rule) {
+    struct Cases {
+        // A list of one pair of texts would be taken for a text.
+        Json operator()(const BooleanRule&) const { return Json::object({{"type", Json("boolean")}}); }
+        Json operator()(const WholeRule& whole) const {
+            return {{"type", "integer"}, {"minimum", whole.zero_is_default ? 0 : whole.min}, {"maximum", whole.max}};
+        }
+        Json operator()(const RealRule& real) const {
+            return {{"type", "number"}, {"minimum", real.min}, {"maximum", real.max}};
+        }
+        Json operator()(const ChoiceRule& choice) const { return {{"enum", names_json(choice.choices)}}; }
+        Json operator()(const ListRule& list) const {
+            return {{"type", "array"},
+                    {"items", {{"enum", names_json(list.choices)}}},
+                    {"minItems", 1},
+                    {"uniqueItems", true}};
+        }
+        Json operator()(const WholeListRule& list) const {
+            return {{"type", "array"},
+                    {"items", {{"type", "integer"}, {"minimum", list.min}, {"maximum", list.max}}},
+                    {"uniqueItems", true}};
+        }
+        Json operator()(const TextRule& text) const { return text_schema(text); }
+        Json operator()(const TextListRule& list) const { return text_list_schema(list); }
+        Json operator()(const ListenRule&) const {
+            return {{"type", "string"},
+                    {"pattern", R"(^$|^(localhost|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+|\[[0-9A-Fa-f:.]+\]):[0-9]+$)"}};
+        }
+    };
+    return std::visit(Cases(), rule);
+}
+
+Json setting_schema(const SettingRow& row, const Json& defaults) {
+    Json schema = rule_schema(row.rule);
+    if (is_optional(row)) {
+        schema["type"] = Json::array({schema["type"], "null"});
+    }
+    schema["description"] =
+        std::string(row.meaning) + (row.unit.empty() ? "" : " Unit: " + std::string(row.unit) + ".");
+    const std::string key(row.key);
+    if (!row.required && defaults.contains(key)) {
+        schema["default"] = defaults[key];
+    }
+    schema["x-applies"] = std::string(to_string(row.applies));
+    return schema;
+}
+
+/// The section with the keys of one driver; "": of all drivers. `defaults` are its values when nothing is given.
+Json section_schema(const SectionRow& section, std::string_view driver, const Json& defaults) {
+    Json schema{{"type", "object"}, {"description", std::string(section.meaning)}, {"additionalProperties", false}};
+    Json properties = Json::object();
+    for (const SettingRow& row : settings_table()) {
+        if (!belongs(row, section.name, driver.empty() ? row.driver : driver)) {
+            continue;
+        }
+        const std::string key(row.key);
+        properties[key] = setting_schema(row, defaults);
+        if (row.key == "driver") {
+            properties[key]["enum"] = Json::array({std::string(driver)});
+        }
+        if (row.required) {
+            schema["required"].push_back(key);
+        }
+        if (!row.excludes.empty()) {
+            schema["dependentSchemas"][key]["properties"][std::string(row.excludes)] = false;
+        }
+    }
+    schema["properties"] = std::move(properties);
+    return schema;
+}
+
+std::span<const std::string_view> all_drivers() {
+    return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+}
+
+/// The instance of this driver in default_document().
+std::string instance_name(const SectionRow& section, std::string_view driver) {
+    const std::string name(driver.empty() ? all_drivers().front() : driver);
+    return section.of_channel() ? name + "/any" : name;
+}
+
+/// The member of this name; null when there is none.
+Json schema_member(const Json& object, const std::string& name) {
+    return object.contains(name) ? object[name] : Json();
+}
+
+/// A device names its driver, which decides its keys. A channel does not, so it may have the keys of all drivers.
+Json instance_schema(const SectionRow& section, const Json& defaults) {
+    if (section.name != "device") {
+        return section_schema(section, "", schema_member(defaults, instance_name(section, "")));
+    }
+    Json devices = Json::array();
+    for (const std::string_view driver : all_drivers()) {
+        devices.push_back(section_schema(section, driver, schema_member(defaults, instance_name(section, driver))));
+        devices.back()["title"] = std::string(driver);  // a name for generated code
+    }
+    return Json::object({{"oneOf", std::move(devices)}});
+}
+
+Json instances_schema(const SectionRow& section, const Json& defaults) {
+    return {{"type", "object"},
+            {"description", std::string(section.meaning)},
+            {"maxProperties", section.count_max},
+            {"propertyNames", {{"pattern", name_pattern(section)}}},
+            {"additionalProperties", instance_schema(section, defaults)}};
+}
+
+/// Each kind of section that has a name, with each driver.
+Json default_document() {
+    Settings settings;
+    for (const SectionRow& section : section_table()) {
+        for (const std::string_view driver : all_drivers()) {
+            const SettingOwner owner = add_instance(settings, section.name, instance_name(section, driver));
+            if (auto* const* const device = std::get_if<DeviceSettings*>(&owner)) {
+                (*device)->driver = driver;
+            }
+        }
+    }
+    return Json::parse(settings_json(settings));
+}
+
+}  // namespace
+
+std::string settings_schema_json() {
+    const Json defaults = default_document();
+    Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                {"title", "Telegate settings"},
+                {"type", "object"},
+                {"additionalProperties", false}};
+    for (const SectionRow& section : section_table()) {
+        const std::string name(section.name);
+        schema["properties"][name] = section.named() ? instances_schema(section, schema_member(defaults, name))
+                                                     : section_schema(section, "", schema_member(defaults, name));
+    }
+    return schema.dump(2) + '\n';
+}
+
+}  // namespace telegate

@@ -1,0 +1,38 @@
+#include "state/broken_file.hpp"
+
+#include "log/log_value.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+
+namespace telegate {
+namespace {
+
+bool is_there(const std::string& path) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0;
+}
+
+/// A name that is not in use, or the last one, for which the one before it gives way.
+std::string name_aside(const std::string& path) {
+    std::string aside = path + ".broken";
+    for (std::size_t i = 2; i <= broken_files_max && is_there(aside); ++i) {
+        aside = path + ".broken" + std::to_string(i);
+    }
+    return aside;
+}
+
+}  // namespace
+
+void rename_broken(Log& log, std::string_view what, const std::string& path, std::string_view why) {
+    const std::string aside = name_aside(path);
+    const bool is_replaced = is_there(aside);
+    std::string line = std::string(what) + " not used file=" + log_value(path) + " why=" + log_quoted(why);
+    if (std::rename(path.c_str(), aside.c_str()) == 0) {
+        line += " renamed_to=" + log_value(aside) + (is_replaced ? " replaced=true" : "");
+    }
+    log.error(line);
+}
+
+}  // namespace telegate

@@ -1,0 +1,160 @@
+#include "state/state_file.hpp"
+
+#include "base/setting_failure.hpp"
+#include "base/whole_file.hpp"
+#include "config/load.hpp"
+#include "encode/time_text.hpp"
+#include "log/log_value.hpp"
+#include "state/broken_file.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace telegate {
+namespace {
+
+constexpr std::int64_t epoch_ms_ns = 1'000'000;
+constexpr const char* setting = "[gateway] state_file";
+
+}  // namespace
+
+StateFile::StateFile(const std::string& path, Log& log)
+    : path_(path.empty() ? path : get_for(setting, path, [&] { return link_target(path); })), log_(log) {
+    if (is_kept()) {
+        lock();
+        read();
+    }
+}
+
+std::int64_t StateFile::choose_epoch(std::int64_t now_ms) const {
+    if (epochs_.empty() || epochs_.back().epoch_ms < now_ms) {
+        return now_ms;
+    }
+    const std::int64_t last = epochs_.back().epoch_ms;
+    log_.warn(
+        "state file has an epoch that is not before now, so this one is put behind it: is the clock wrong? file=" +
+        log_value(path_) + " last_epoch=" + std::to_string(last) + " now=" + std::to_string(now_ms) +
+        " epoch=" + std::to_string(last + 1));
+    return last + 1;
+}
+
+void StateFile::begin(std::int64_t epoch_ms) {
+    if (is_kept()) {
+        log_unclean();
+        if (epochs_.size() == past_epochs_max) {
+            epochs_.erase(epochs_.begin());
+        }
+        epochs_.push_back({.epoch_ms = epoch_ms});
+        has_begun_ = true;
+        write();
+    }
+}
+
+/// What is known of a run that was killed or lost its power.
+void StateFile::log_unclean() const {
+    if (epochs_.empty() || epochs_.back().has_ended) {
+        return;
+    }
+    const PastEpoch& last = epochs_.back();
+    const std::string numbers = last.ledger ? " last_known=" + to_iso8601(last.ledger->time_utc_ms * epoch_ms_ns) +
+                                                  ' ' + books_text(last.ledger->books)
+                                            : " last_known=none";
+    log_.warn("previous run did not stop cleanly epoch=" + std::to_string(last.epoch_ms) +
+              " started=" + to_iso8601(last.epoch_ms * epoch_ms_ns) + numbers);
+}
+
+std::size_t StateFile::note(const EpochLedger& ledger) {
+    if (!has_begun_) {
+        return 0;
+    }
+    epochs_.back().ledger = ledger;
+    return write();
+}
+
+std::vector<PastStart> StateFile::past_starts() const {
+    std::vector<PastStart> starts;
+    for (std::size_t i = 0; i + (has_begun_ ? 1 : 0) < epochs_.size(); ++i) {
+        starts.push_back({epochs_[i].epoch_ms, epochs_[i].has_ended, epochs_[i].ledger});
+    }
+    return starts;
+}
+
+void StateFile::end(std::map<std::string, std::uint64_t, std::less<>> last_seqs, std::uint64_t published,
+                    const EpochLedger& ledger) {
+    if (has_begun_) {
+        epochs_.back().ledger = ledger;
+        epochs_.back().has_ended = true;
+        epochs_.back().published = published;
+        epochs_.back().last_seqs = std::move(last_seqs);
+        write();
+    }
+}
+
+const PastEpoch* StateFile::find(std::int64_t epoch_ms) const noexcept {
+    const auto found = std::find_if(epochs_.begin(), epochs_.end(),
+                                    [&](const PastEpoch& epoch) { return epoch.epoch_ms == epoch_ms; });
+    return found == epochs_.end() ? nullptr : &*found;
+}
+
+std::optional<std::uint64_t> StateFile::published_after(std::int64_t epoch_ms, std::uint64_t position) const noexcept {
+    const PastEpoch* const first = find(epoch_ms);
+    if (first == nullptr || !has_begun_) {
+        return std::nullopt;
+    }
+    std::uint64_t published = 0;
+    for (const PastEpoch* epoch = first; epoch != &epochs_.back(); ++epoch) {
+        if (!epoch->has_ended || !epoch->published) {
+            return std::nullopt;
+        }
+        published += *epoch->published;
+    }
+    return published - std::min(published, position + 1);
+}
+
+/// Two gateways on one file would each undo what the other one wrote.
+void StateFile::lock() {
+    try {
+        lock_ = FileLock(path_);
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::device_or_resource_busy) {
+            throw SettingsError(
+                {{.file = "",
+                  .key = setting,
+                  .what = path_ + " is in use by another gateway, allowed: a file of its own for each"}});
+        }
+        log_.error("state file not locked file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+    }
+}
+
+void StateFile::read() {
+    std::variant<std::vector<PastEpoch>, std::string> result;
+    try {
+        result = read_past_epochs(read_whole_file(path_, state_bytes_max));
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::no_such_file_or_directory) {
+            return;
+        }
+        if (error.code() != std::errc::file_too_large && error.code() != std::errc::invalid_argument) {
+            throw SettingFailure(error, setting, path_);  // it may be a good one
+        }
+        return rename_broken(log_, "state file", path_, "cannot be read: " + error.code().message());
+    }
+    if (const auto* const fault = std::get_if<std::string>(&result)) {
+        return rename_broken(log_, "state file", path_, *fault);
+    }
+    epochs_ = std::get<std::vector<PastEpoch>>(std::move(result));
+}
+
+std::size_t StateFile::write() {
+    const std::string text = past_epochs_text(epochs_);
+    try {
+        replace_whole_file(path_, text);
+    } catch (const std::system_error& error) {
+        log_.error("state file not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+    }
+    return text.size();
+}
+
+}  // namespace telegate

@@ -1,0 +1,140 @@
+#include "status/health_checks.hpp"
+
+#include "core/publisher.hpp"
+#include "encode/time_text.hpp"
+
+#include <algorithm>
+
+namespace telegate {
+namespace {
+
+std::string ms_text(Duration time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) + " ms";
+}
+
+}  // namespace
+
+HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now) {
+    HealthCheck check{.name = "sampling", .vital = true, .detail = ""};
+    const Duration overdue = thread.overdue(now);
+    if (overdue < stuck_after) {
+        return check;
+    }
+    check.good = false;
+    check.vital = !sampler.waits_for_room();
+    check.detail = check.vital ? "tg-sample is " + ms_text(overdue) + " behind its deadline"
+                               : "tg-sample has waited " + ms_text(overdue) + " for room in the queue";
+    return check;
+}
+
+HealthCheck check_pump(const PumpReport& report) {
+    HealthCheck check{.name = "pump", .vital = true, .detail = ""};
+    if (report.silent > Duration(0)) {
+        check.good = false;
+        check.vital = report.silent >= stuck_after;
+        check.detail = "tg-io has not answered for " + ms_text(report.silent);
+    } else if (report.stalled >= stuck_after) {
+        check.good = false;
+        check.detail = "nothing was taken from the queue for " + ms_text(report.stalled);
+    }
+    return check;
+}
+
+HealthCheck check_devices(const Sampler& sampler) {
+    HealthCheck check{.name = "devices", .detail = "", .is_warning = true};
+    for (const DeviceId id : sampler.devices()) {
+        const DeviceState state = sampler.state(id);
+        if (state == DeviceState::error || state == DeviceState::safe) {
+            const DeviceStatus status = sampler.status(id);
+            check.detail += (check.good ? "" : "; ") + status.name + " is in state " + std::string(to_string(state));
+            check.detail += status.last_error.empty() ? "" : " (" + status.last_error + ')';
+            check.good = false;
+        }
+    }
+    return check;
+}
+
+HealthCheck check_stopped(const Sampler& sampler) {
+    HealthCheck check{.name = "stopped", .detail = "", .is_warning = true};
+    for (const DeviceId id : sampler.devices()) {
+        if (sampler.state(id) != DeviceState::idle) {
+            continue;
+        }
+        if (const DeviceStatus status = sampler.status(id); status.is_stopped()) {
+            check.detail +=
+                (check.good ? "" : "; ") + status.name + " is stopped since " + to_iso8601(status.state_since_utc_ns);
+            check.good = false;
+        }
+    }
+    return check;
+}
+
+HealthCheck check_channels(const BadChannels& bad) {
+    HealthCheck check{.name = "channels", .good = bad.count == 0, .detail = "", .is_warning = true};
+    for (const std::string& channel : bad.named) {
+        check.detail += (check.detail.empty() ? "no good value: " : ", ") + channel;
+    }
+    if (bad.count > bad.named.size()) {
+        check.detail += " and " + std::to_string(bad.count - bad.named.size()) + " more";
+    }
+    return check;
+}
+
+HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders) {
+    HealthCheck check{.name = "recordings", .detail = ""};
+    for (const RecorderStatus& recorder : recorders) {
+        if (!recorder.error.empty()) {
+            check.detail += (check.good ? "" : "; ") + recorder.path + " cannot be written: " + recorder.error;
+            check.good = false;
+        }
+    }
+    return check;
+}
+
+HealthCheck check_channel_settings(const std::vector<std::string>& topics) {
+    constexpr std::size_t topics_listed_max = 10;
+    HealthCheck check{.name = "channel_settings", .good = topics.empty(), .detail = "", .is_warning = true};
+    for (std::size_t i = 0; i < std::min(topics.size(), topics_listed_max); ++i) {
+        check.detail += (i == 0 ? "no channel has the name of the section " : ", ") + topics[i];
+    }
+    if (topics.size() > topics_listed_max) {
+        check.detail += " and " + std::to_string(topics.size() - topics_listed_max) + " more";
+    }
+    return check;
+}
+
+HealthCheck check_queue(const Sampler& sampler, MonoTime now) {
+    HealthCheck check{.name = "queue", .detail = ""};
+    for (const DeviceId id : sampler.devices()) {
+        const std::optional<MonoTime> overflowed = sampler.overflowed_at(id);
+        if (overflowed && now - *overflowed < loss_remembered_for) {
+            check.detail += (check.good ? "" : "; ") + sampler.status(id).name + " loses samples, the queue is full";
+            check.good = false;
+        }
+    }
+    return check;
+}
+
+void EndpointTrouble::note(const MonitorEvent& event) {
+    const bool is_refusal = event.kind == MonitorEventKind::disconnected && event.detail == too_many_subscriptions;
+    if (event.kind != MonitorEventKind::accept_failed && !is_refusal) {
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    last_ = clock_.mono_now();
+    text_ = std::string(event.endpoint) +
+            (is_refusal ? " cannot accept subscriptions: " : " cannot accept connections: ") +
+            std::string(event.detail);
+}
+
+HealthCheck EndpointTrouble::check() const {
+    HealthCheck check{.name = "endpoints", .detail = ""};
+    const std::lock_guard lock(mutex_);
+    if (!text_.empty() && clock_.mono_now() - last_ < remembered_for) {
+        check.good = false;
+        check.detail = text_;
+    }
+    return check;
+}
+
+}  // namespace telegate

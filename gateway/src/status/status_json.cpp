@@ -1,0 +1,233 @@
+#include "status/status_json.hpp"
+
+#include "base/build_info.hpp"
+#include "base/readable_bytes.hpp"
+#include "encode/time_text.hpp"
+#include "status/status_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <system_error>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keeps the documented order
+
+Json config_json(const ConfigStatus& config) {
+    Json json{{"path", to_readable(config.path)},
+              {"hash", config.hash},
+              {"generation", config.generation},
+              {"loaded_at", to_iso8601(config.loaded_at_utc_ns)},
+              {"differs_from_file", nullptr},
+              {"reverts", nullptr},
+              {"last_reload", nullptr}};
+    if (config.differs_from_file) {
+        json["differs_from_file"] = *config.differs_from_file;
+    }
+    if (config.revert) {
+        json["reverts"] = {{"generation", config.revert->generation}, {"time", to_iso8601(config.revert->at_utc_ns)}};
+    }
+    if (const auto& last = config.last_reload) {
+        json["last_reload"] = {{"time", to_iso8601(last->time_utc_ns)},
+                               {"who", last->who},
+                               {"outcome", to_string(last->outcome)},
+                               {"changes_count", last->changes_count},
+                               {"problem", nullptr}};
+        if (!last->problem.empty()) {
+            json["last_reload"]["problem"] = last->problem;
+        }
+    }
+    return json;
+}
+
+Json past_starts_json(const std::vector<PastStart>& starts) {
+    constexpr std::int64_t ns_per_ms = 1'000'000;
+    Json list = Json::array();
+    for (const PastStart& start : starts) {
+        Json json{{"epoch", start.epoch_ms},
+                  {"stopped_cleanly", start.has_ended},
+                  {"last_known", nullptr},
+                  {"books", nullptr}};
+        if (start.ledger) {
+            json["last_known"] = to_iso8601(start.ledger->time_utc_ms * ns_per_ms);
+            json["books"] = book_json(start.ledger->books);
+            json["books"]["balanced"] = start.ledger->books.balanced();
+        }
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Json clock_json(const ClockStatus& clock) {
+    const ClockReading& reading = clock.reading;
+    Json json{{"synchronised", nullptr},  {"estimated_error_s", nullptr}, {"maximum_error_s", nullptr},
+              {"frequency_ppm", nullptr}, {"problem", nullptr},           {"steps", clock.steps},
+              {"last_step", nullptr},     {"offset_ns", clock.offset_ns}};
+    if (reading.sync != ClockSync::unknown) {
+        json["synchronised"] = reading.sync == ClockSync::synchronised;
+        json["estimated_error_s"] = reading.error_estimated_s;
+        json["maximum_error_s"] = reading.error_maximum_s;
+        json["frequency_ppm"] = reading.frequency_ppm;
+    } else if (reading.failure != 0) {
+        json["problem"] = "adjtimex: " + std::generic_category().message(reading.failure);
+    }
+    if (clock.last_step) {
+        json["last_step"] = {{"time", to_iso8601(clock.last_step->time_utc_ns)}, {"seconds", clock.last_step->seconds}};
+    }
+    return json;
+}
+
+Json queue_json(const StatusSnapshot& snapshot) {
+    return {{"depth", snapshot.queue_depth},
+            {"capacity", snapshot.queue_capacity},
+            {"high_water", snapshot.queue_high_water},
+            {"policy", to_string(snapshot.queue_policy)}};
+}
+
+Json books_json(const StatusSnapshot& snapshot) {
+    Books total;
+    bool balanced = snapshot.queue_agrees && snapshot.channels_agree;
+    Json devices = Json::object();
+    for (std::size_t device = 0; device < std::min(snapshot.books.size(), snapshot.devices.size()); ++device) {
+        const Books& book = snapshot.books[device];
+        Json json = book_json(book);
+        json["balanced"] = book.balanced();
+        devices[snapshot.devices[device].name] = std::move(json);
+        total += book;
+        balanced = balanced && book.balanced();
+    }
+    total += snapshot.books_removed;
+    balanced = balanced && snapshot.books_removed.balanced();
+    return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
+}
+
+Json recorders_json(const std::vector<RecorderStatus>& recorders) {
+    Json json = Json::array();
+    for (const RecorderStatus& recorder : recorders) {
+        json.push_back({{"path", to_readable(recorder.path)},
+                        {"device", recorder.device.empty() ? Json(nullptr) : Json(recorder.device)},
+                        {"samples", recorder.samples},
+                        {"lost", recorder.lost},
+                        {"pending", recorder.pending},
+                        {"bytes", recorder.bytes},
+                        {"error", recorder.error.empty() ? Json(nullptr) : Json(to_readable(recorder.error))}});
+    }
+    return json;
+}
+
+Json delivery_json(const EndpointStatus& endpoint) {
+    return {{"policy", to_string(endpoint.delivery.policy)},
+            {"backlog_bytes", endpoint.delivery.backlog_bytes_max},
+            {"backlog_age_ms", endpoint.delivery.backlog_age_max.count()},
+            {"last_value", endpoint.last_value}};
+}
+
+Json lost_json(const PublisherTotals& totals) {
+    Json json = Json::object();
+    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
+        json[std::string(to_string(static_cast<LossReason>(reason)))] = totals.lost[reason];
+    }
+    return json;
+}
+
+Json notices_json(const NoticesByFormat& notices) {
+    Json json = Json::object();
+    for (std::size_t format = 0; format < notices.size(); ++format) {
+        json[std::string(to_string(static_cast<PayloadFormat>(format)))] = {{"gaps", notices[format].gaps},
+                                                                            {"beats", notices[format].beats}};
+    }
+    return json;
+}
+
+Json transport_json(const StatusSnapshot& snapshot) {
+    const PublisherTotals& totals = snapshot.publisher;
+    Json endpoints = Json::array();
+    Json formats = Json::array();
+    Json security = Json::array();
+    Json delivery = Json::array();
+    for (const EndpointStatus& endpoint : snapshot.endpoints) {
+        endpoints.push_back(endpoint.endpoint);
+        formats.push_back(to_string(endpoint.format));
+        security.push_back(security_json(endpoint.curve_key, endpoint.clients));
+        delivery.push_back(delivery_json(endpoint));
+    }
+    Json json{{"endpoints", std::move(endpoints)},
+              {"formats", std::move(formats)},
+              {"security", std::move(security)},
+              {"delivery", std::move(delivery)},
+              {"messages", totals.messages},
+              {"connections_accepted", totals.connections_accepted},
+              {"connections_refused", totals.connections_refused},
+              {"accept_errors", totals.accept_errors},
+              {"handshakes_failed", totals.handshakes_failed},
+              {"violations", totals.violations},
+              {"silences", totals.silences},
+              {"subscribers_revoked", snapshot.subscribers_revoked},
+              {"subscribers_gapped", snapshot.subscribers_gapped},
+              {"subscriptions", totals.subscriptions},
+              {"subscriptions_refused", totals.subscriptions_refused},
+              {"received", totals.received}};
+    add_deliveries(json, {totals.matched, totals.sent, totals.dropped, totals.pending});
+    json["lost"] = lost_json(totals);
+    json["notices"] = notices_json(snapshot.notices);
+    Json subscribers = Json::array();
+    for (const SubscriberStatus& subscriber : snapshot.subscribers) {
+        subscribers.push_back(subscriber_json(subscriber));
+    }
+    json["subscribers"] = std::move(subscribers);
+    return json;
+}
+
+/// A text value or an error text may hold any bytes.
+std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// As text, one by one: as values they are ten times as large, 60 MB when there are as many as there can be.
+std::string channels_text(const StatusSnapshot& snapshot) {
+    std::string out = "{\"refused\":" + std::to_string(snapshot.channels_refused) +
+                      ",\"unclaimed\":" + text_of(snapshot.sections_unclaimed) + ",\"last\":{";
+    for (const ChannelStatus& channel : snapshot.channels) {
+        out += out.back() == '{' ? "\"" : ",\"";
+        out += channel.topic + "\":" + text_of(channel_json(channel));
+    }
+    return out + "}}";
+}
+
+}  // namespace
+
+std::string status_json(const StatusSnapshot& snapshot) {
+    Json devices = Json::array();
+    for (std::size_t device = 0; device < snapshot.devices.size(); ++device) {
+        devices.push_back(device_json(snapshot, device));
+    }
+    Json json = Json::object();  // null that lacks memory to become an object cannot be destroyed
+    json["name"] = "telegate";
+    json["version"] = build_info::version;
+    json["build"] = {{"type", build_info::type}, {"compiler", build_info::compiler}};
+    json["state"] = to_string(snapshot.state);
+    json["epoch"] = snapshot.epoch_ms;
+    json["time"] = to_iso8601(snapshot.time_utc_ns);
+    json["uptime_s"] = to_seconds(snapshot.uptime);
+    json["clock"] = clock_json(snapshot.clock);
+    json["config"] = config_json(snapshot.config);
+    json["past_starts"] = past_starts_json(snapshot.past_starts);
+    json["queue"] = queue_json(snapshot);
+    json["books"] = books_json(snapshot);
+    json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
+                       {"cpu_affinity", snapshot.sampling_schedule.processors},
+                       {"devices", std::move(devices)}};
+    json["recorders"] = recorders_json(snapshot.recorders);
+    json["transport"] = transport_json(snapshot);
+    json["services"] = services_json(snapshot.services);
+    json["rest"] = {{"endpoint", snapshot.rest_endpoint}};
+    std::string text = text_of(json);
+    text.back() = ',';
+    text += "\"channels\":" + channels_text(snapshot) + "}\n";
+    text.shrink_to_fit();  // it is kept for a while
+    return text;
+}
+
+}  // namespace telegate

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "status/status.hpp"
+
+#include <string>
+
+namespace telegate {
+
+/// The body of GET /status; its shape is documented in docs/rest.md and stable. Threads: any.
+[[nodiscard]] std::string status_json(const StatusSnapshot& snapshot);
+
+}  // namespace telegate

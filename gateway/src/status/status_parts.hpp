@@ -1,0 +1,34 @@
+#pragma once
+
+#include "status/status.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace telegate {
+
+/// The parts of /status that other answers show too. Threads: any.
+[[nodiscard]] nlohmann::ordered_json book_json(const Books& book);
+/// One of snapshot.devices.
+[[nodiscard]] nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t index);
+[[nodiscard]] nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber);
+[[nodiscard]] nlohmann::ordered_json services_json(const ServicesStatus& services);
+/// `curve_key`: "" without CURVE; `clients`: nullopt: any.
+[[nodiscard]] nlohmann::ordered_json security_json(const std::string& curve_key, std::optional<std::size_t> clients);
+[[nodiscard]] nlohmann::ordered_json channel_json(const ChannelStatus& channel);
+[[nodiscard]] nlohmann::ordered_json channel_books_json(const ChannelBooks& books);
+
+/// What PeerStatus and PublisherTotals both count.
+struct DeliveryCounts {
+    std::uint64_t matched = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t pending = 0;
+};
+void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts);
+
+}  // namespace telegate

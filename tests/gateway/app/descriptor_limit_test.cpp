@@ -1,0 +1,31 @@
+#include "app/descriptor_limit.hpp"
+
+#include "support/catch.hpp"
+
+using namespace telegate;
+
+TEST_CASE("with enough descriptors each part has what it wants", "[gateway][descriptors]") {
+    const DescriptorShares shares = share_descriptors(65'536, 10, 64, 256);
+    CHECK(shares.rest == 64);
+    CHECK(shares.rest_streams == 256);
+    CHECK(shares.services >= 1'024);
+    CHECK(shares.subscribers >= 3 * 1'024);
+}
+
+TEST_CASE("with few descriptors each part has some, and together no more than there are", "[gateway][descriptors]") {
+    for (std::size_t limit = 40; limit <= 2'000; ++limit) {
+        const DescriptorShares shares = share_descriptors(limit, 1, 64, 16);
+        CAPTURE(limit);
+        REQUIRE(shares.rest >= 1);
+        REQUIRE(shares.services >= 1);
+        REQUIRE(shares.subscribers >= limit / 6);
+        REQUIRE(28 + shares.subscribers + shares.services + shares.rest + shares.rest_streams + 1 <= limit);
+    }
+}
+
+TEST_CASE("with too few descriptors for itself each part still has some", "[gateway][descriptors]") {
+    const DescriptorShares shares = share_descriptors(20, 100, 64, 16);
+    CHECK(shares.rest >= 1);
+    CHECK(shares.services >= 1);
+    CHECK(shares.subscribers >= 1);
+}

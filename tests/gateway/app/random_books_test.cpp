@@ -1,0 +1,317 @@
+#include "encode/record_encoder.hpp"
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/socket_harness.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+/// Counts by itself what comes and what it is told of as lost, on a thread of its own, from the first sample on.
+class Auditor {
+  public:
+    struct Account {
+        std::uint64_t got = 0;
+        std::map<char, std::uint64_t> lost;  // by the number of the reason
+        std::uint64_t next = 1;
+    };
+
+    explicit Auditor(const Endpoint& endpoint) : thread_([this, endpoint] { run(endpoint); }) {}
+    ~Auditor() { end(); }
+    Auditor(const Auditor&) = delete;
+    Auditor& operator=(const Auditor&) = delete;
+
+    void end() {
+        ending_ = true;
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+    [[nodiscard]] bool closed() const { return closed_; }
+    /// Samples and named losses of all channels so far.
+    [[nodiscard]] std::uint64_t accounted() const { return accounted_; }
+
+    // After end().
+    std::map<std::string, Account> accounts;
+    std::vector<std::string> faults;
+
+  private:
+    void run(const Endpoint& endpoint) {
+        Reactor reactor;
+        Subscriber subscriber(reactor, SocketOptions());
+        subscriber.set_monitor([this](const MonitorEvent& event) {
+            if (event.kind == MonitorEventKind::disconnected) {
+                closed_ = true;
+            }
+        });
+        subscriber.subscribe("");
+        subscriber.connect(endpoint);
+        MessageBatch batch;
+        while (!ending_) {
+            if (subscriber.receive_for(batch, std::chrono::milliseconds(10))) {
+                for (const Message message : batch) {
+                    note(message);
+                }
+            }
+        }
+    }
+
+    void note(const Message& message) {
+        std::vector<std::string_view> frames;
+        for (const Bytes frame : message) {
+            frames.push_back(as_text(frame));
+        }
+        const std::string_view topic = frames.at(0).substr(0, frames.at(0).find('$'));
+        Account& account = accounts[std::string(topic)];
+        for (std::string_view rest = frames.at(1); !rest.empty(); rest.remove_prefix(sizeof(Record))) {
+            Record record;
+            std::memcpy(&record, rest.data(), sizeof record);
+            note(topic, account, record);
+        }
+    }
+    void note(std::string_view topic, Account& account, const Record& record) {
+        constexpr int gap = 16;
+        constexpr int beat = 17;
+        const bool is_beat = static_cast<int>(record.type) == beat;
+        const std::uint64_t expected = is_beat ? record.seq + 1 : record.seq;
+        if (account.next != expected) {
+            faults.push_back(std::string(topic) + " " + std::to_string(expected) + " in place of " +
+                             std::to_string(account.next));
+        }
+        if (is_beat) {
+            return;
+        }
+        if (static_cast<int>(record.type) != gap) {
+            ++account.got;
+            account.next = record.seq + 1;
+            ++accounted_;
+            return;
+        }
+        std::uint64_t last = 0;
+        std::memcpy(&last, record.value.data(), sizeof last);
+        account.lost[record.value[sizeof last]] += last - record.seq + 1;
+        account.next = last + 1;
+        accounted_ += last - record.seq + 1;
+    }
+
+    std::atomic<bool> ending_{false};
+    std::atomic<bool> closed_{false};
+    std::atomic<std::uint64_t> accounted_{0};
+    std::thread thread_;
+};
+
+/// Looks at all books again and again, and never waits for anybody.
+class Inspector {
+  public:
+    explicit Inspector(const Gateway& gateway) : thread_([this, &gateway] { run(gateway); }) {}
+    ~Inspector() { end(); }
+    Inspector(const Inspector&) = delete;
+    Inspector& operator=(const Inspector&) = delete;
+
+    void end() {
+        ending_ = true;
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+
+    std::uint64_t looks = 0;
+    std::uint64_t unbalanced = 0;
+    std::uint64_t absurd = 0;
+    std::uint64_t disagreeing = 0;
+
+  private:
+    void run(const Gateway& gateway) {
+        while (!ending_) {
+            const Ledger& ledger = gateway.ledger();
+            for (const Books& books : ledger.cut()) {
+                inspect(books);
+            }
+            for (std::size_t i = 0; i < gateway.channels().size(); ++i) {
+                inspect(ledger.books_of(static_cast<ChannelId>(i)));
+            }
+            disagreeing += ledger.channels_agree(ledger.devices()) ? 0U : 1U;
+            ++looks;
+            std::this_thread::yield();
+        }
+    }
+    void inspect(const Books& books) {
+        unbalanced += books.balanced() ? 0U : 1U;
+        absurd += books.queued > books.sampled ? 1U : 0U;  // what a negative number would look like
+    }
+
+    std::atomic<bool> ending_{false};
+    std::thread thread_;
+};
+
+/// What happens to a gateway, at random. Threads: one. Limits: a few devices. Failure: none.
+struct Fate {
+    explicit Fate(std::uint32_t seed) : random(seed) {
+        settings.log_level = "off";
+        settings.rest_port = 0;
+        settings.queue_size = 300;
+        settings.heartbeat_ms = 20;
+        settings.publish.emplace_back();
+        settings.publish.back().name = "record";
+        settings.publish.back().endpoint = "tcp://127.0.0.1:0";
+        settings.publish.back().format = "record";
+        settings.publish.back().backlog_bytes = 1'073'741'824;  // the auditor may be slow, and hears all the same
+        settings.devices = {device("steady")};
+    }
+
+    std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); }
+
+    DeviceSettings device(const std::string& name) {
+        DeviceSettings device;
+        device.name = name;
+        device.driver = "simulated";
+        device.autostart = name != "steady";
+        device.interval_us = 500 + below(3'000);
+        device.simulated.waveforms = {"sine", "ramp", "counter"};
+        device.simulated.burst_probability = 0.1 * below(3);
+        device.simulated.burst_samples = 1 + below(50);
+        device.simulated.error_probability = 0.1 * below(3);
+        return device;
+    }
+
+    DeviceSettings calm_device(const std::string& name) {
+        DeviceSettings calm = device(name);
+        calm.autostart = true;
+        calm.interval_us = 20'000;
+        calm.simulated.burst_probability = 0;
+        calm.simulated.error_probability = 0;
+        return calm;
+    }
+
+    const Settings& next() {
+        constexpr std::array policies{"drop_oldest", "drop_newest", "block"};
+        settings.queue_policy = policies[below(policies.size())];
+        settings.queue_size = 1 + below(500);
+        settings.heartbeat_ms = below(2) == 0 ? 0 : 10 + below(30);
+        const std::string name = "passing-" + std::to_string(below(4));
+        const auto removed =
+            std::erase_if(settings.devices, [&](const DeviceSettings& each) { return each.name == name; });
+        if (removed == 0 || below(2) == 0) {
+            settings.devices.push_back(device(name));
+        }
+        return settings;
+    }
+
+    std::mt19937 random;
+    Settings settings;
+};
+
+/// A subscriber that comes, and goes by itself or is thrown out.
+struct Passer {
+    void come_or_go(GatewayFixture& fixture, Fate& fate) {
+        switch (fate.below(3)) {
+            case 0: subscriber = nullptr; break;
+            case 1: {
+                const StatusSnapshot now = fixture.status();
+                const SubscriberStatus& last = now.subscribers.back();
+                if (last.id > 1) {  // the first is the auditor
+                    CHECK(fixture.gateway->close_subscriber(last.format, last.id).has_value());
+                }
+                break;
+            }
+            default:
+                subscriber = std::make_unique<Subscriber>(bench.reactor, SocketOptions());
+                subscriber->subscribe("");
+                subscriber->connect(std::get<Endpoint>(parse_endpoint(fixture.endpoint())));
+                break;
+        }
+        bench.reactor.poll();
+    }
+
+    Bench bench;
+    std::unique_ptr<Subscriber> subscriber;
+};
+
+std::uint64_t lost(const Auditor::Account& account, char reason) {
+    const auto known = account.lost.find(reason);
+    return known == account.lost.end() ? 0 : known->second;
+}
+
+std::uint64_t sampled_in_all(const Gateway& gateway) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < gateway.channels().size(); ++i) {
+        sum += gateway.ledger().books_of(static_cast<ChannelId>(i)).sampled;
+    }
+    return sum;
+}
+
+/// The books agree with the auditor to the last sample.
+void compare(const GatewayFixture& fixture, Auditor& auditor) {
+    CHECK(auditor.faults == std::vector<std::string>{});
+    for (std::size_t i = 0; i < fixture.gateway->channels().size(); ++i) {
+        const auto id = static_cast<ChannelId>(i);
+        const ChannelBooks books = fixture.gateway->ledger().books_of(id);
+        const Auditor::Account& account = auditor.accounts[fixture.gateway->channels().at(id).topic];
+        CAPTURE(fixture.gateway->channels().at(id).topic);
+        CHECK(books.queued == 0);
+        CHECK(books.sampled == account.next - 1);
+        CHECK(books.published == account.got);
+        CHECK(books.drops[0].count == lost(account, 1));
+        CHECK(books.drops[1].count == lost(account, 2));
+    }
+    for (const Books& books : fixture.gateway->ledger().cut()) {
+        CHECK(books.balanced());
+        CHECK(books.queued == 0);
+    }
+    CHECK(fixture.gateway->ledger().channels_agree(fixture.gateway->ledger().devices()));
+}
+
+}  // namespace
+
+TEST_CASE("whatever happens the books balance at every look, and agree with a subscriber to the last sample",
+          "[gateway][books][random][thread]") {
+    const auto seed = std::random_device()();
+    INFO("seed " << seed);
+    Fate fate(seed);
+    GatewayFixture fixture(fate.settings);
+    Auditor auditor(std::get<Endpoint>(parse_endpoint(fixture.endpoint())));
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& now) { return now.publisher.subscriptions == 1; }));
+    REQUIRE(fixture.gateway->command("steady", DeviceCommand::start).has_value());
+    Inspector inspector(*fixture.gateway);
+    Passer passer;
+    for (int count = 0; count < 200; ++count) {
+        const ReloadReport report = fixture.change_to(fate.next());
+        REQUIRE((report.outcome == ReloadOutcome::applied || report.outcome == ReloadOutcome::unchanged));
+        passer.come_or_go(fixture, fate);
+        const std::uint64_t before = fixture.gateway->ledger().cut().at(0).sampled;
+        REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).sampled > before; }));
+        const StatusSnapshot now = fixture.status();
+        REQUIRE(now.queue_agrees);
+        REQUIRE(now.channels_agree);
+        REQUIRE(now.publisher.matched == now.publisher.sent + now.publisher.dropped + now.publisher.pending);
+    }
+    fate.settings.queue_policy = "drop_oldest";
+    fate.settings.queue_size = 1;  // less than one reading, so that something was dropped whatever chance brought
+    REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
+    REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).dropped[0] > 0; }));
+    passer.subscriber = nullptr;
+    // Readings so rare that the grace period of a stop is enough for the auditor, however busy the machine is.
+    fate.settings.devices = {fate.calm_device("steady")};
+    REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
+    REQUIRE(eventually([&] { return auditor.accounted() >= sampled_in_all(*fixture.gateway); }));
+    const std::uint64_t before_stop = fixture.gateway->ledger().cut().at(0).sampled;
+    REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).sampled > before_stop; }));
+    CHECK(fixture.stop());
+    CHECK(eventually([&] { return auditor.closed(); }));
+    auditor.end();
+    inspector.end();
+    CHECK(inspector.looks > 0);
+    CHECK(inspector.unbalanced + inspector.absurd + inspector.disagreeing == 0);
+    compare(fixture, auditor);
+}

@@ -1,0 +1,67 @@
+#include "app/schedule_refusals.hpp"
+
+#include "support/catch.hpp"
+#include "support/first_processor.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/without_nice.hpp"
+
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+ScheduleGrant grant_of(ThreadSchedule wanted, ThreadSchedule in_force) {
+    return {std::move(wanted), std::move(in_force), {}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("what is in force needs no warning", "[gateway][schedule]") {
+    CHECK(schedule_refusals({}).empty());
+    CHECK(schedule_refusals(grant_of({50, {1, 0}}, {50, {0, 1}})).empty());
+}
+
+TEST_CASE("a refused priority is told with its reason and what to do", "[gateway][schedule]") {
+    ScheduleGrant grant = grant_of({50, {}}, {});
+    grant.priority_refused = std::make_error_code(std::errc::operation_not_permitted);
+    CHECK(schedule_refusals(grant) ==
+          std::vector<std::string>{"the sampling thread does without a setting realtime_priority=50 "
+                                   "reason=\"Operation not permitted\" "
+                                   "remedy=\"grant CAP_SYS_NICE or a limit LimitRTPRIO of 50 or more\""});
+}
+
+TEST_CASE("refused processors are told, all or some", "[gateway][schedule]") {
+    const std::string remedy = "remedy=\"name processors that are in use and that this process may run on\"";
+    ScheduleGrant none = grant_of({0, {2, 3}}, {});
+    none.processors_refused = std::make_error_code(std::errc::invalid_argument);
+    CHECK(schedule_refusals(none) ==
+          std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=2,3 "
+                                   "reason=\"Invalid argument\" " +
+                                   remedy});
+    CHECK(schedule_refusals(grant_of({0, {0, 3}}, {0, {0}})) ==
+          std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=0,3 "
+                                   "reason=\"only 0 granted\" " +
+                                   remedy});
+}
+
+TEST_CASE("a gateway that may not have its priority runs without it, and its status says so", "[gateway][schedule]") {
+    without_nice([] {
+        GatewayFixture fixture(
+            "[rest]\nlisten = 127.0.0.1:0\n[sampling]\nrealtime_priority = 1\n"
+            "[device \"simulated\"]\ndriver = simulated\ninterval_us = 500\n");
+        CHECK(fixture.status().sampling_schedule.realtime_priority == 0);
+        CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.devices.at(0).reads > 10; }));
+        CHECK(fixture.stop());
+    });
+}
+
+TEST_CASE("the status of a gateway shows the processors of its sampling thread", "[gateway][schedule]") {
+    const unsigned processor = first_processor();
+    GatewayFixture fixture("[rest]\nlisten = 127.0.0.1:0\n[sampling]\ncpu_affinity = " + std::to_string(processor));
+    CHECK(fixture.status().sampling_schedule.processors == std::vector<unsigned>{processor});
+}

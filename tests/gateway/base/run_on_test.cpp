@@ -1,0 +1,49 @@
+#include "base/run_on.hpp"
+
+#include "support/catch.hpp"
+
+#include <stdexcept>
+#include <thread>
+
+using namespace telegate;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A reactor on a thread of its own.
+struct ReactorThread {
+    ~ReactorThread() {
+        reactor.stop();
+        thread.join();
+    }
+    Reactor reactor;
+    std::thread thread{[this] {
+        reactor.run();
+    }};
+};
+
+}  // namespace
+
+TEST_CASE("a call is made on the reactor's thread and waited for", "[gateway][run_on]") {
+    ReactorThread other;
+    std::thread::id made_on;
+    CHECK(run_on(
+        other.reactor, [&] { made_on = std::this_thread::get_id(); }, 60s));
+    CHECK(made_on == other.thread.get_id());
+}
+
+TEST_CASE("what the call throws comes back", "[gateway][run_on]") {
+    ReactorThread other;
+    CHECK_THROWS_WITH(run_on(
+                          other.reactor, [] { throw std::runtime_error("taken"); }, 60s),
+                      "taken");
+}
+
+TEST_CASE("a call that the reactor does not come to in time is not made later", "[gateway][run_on]") {
+    Reactor reactor;
+    bool made = false;
+    CHECK_FALSE(run_on(
+        reactor, [&] { made = true; }, 1ms));
+    reactor.poll();
+    CHECK_FALSE(made);
+}

@@ -1,0 +1,167 @@
+#include "endpoints/last_values.hpp"
+
+#include "core/subscriber.hpp"
+#include "gaps/payload_seqs.hpp"
+#include "support/catch.hpp"
+#include "support/manual_clock.hpp"
+#include "support/socket_harness.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+constexpr std::size_t value_count = 3'000;  // several turns
+
+FormatEndpoint endpoint_with_last_values(std::size_t backlog_bytes) {
+    FormatEndpoint endpoint{std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0")), PayloadFormat::json, "a"};
+    endpoint.last_value = true;
+    endpoint.delivery.backlog_bytes_max = backlog_bytes;
+    return endpoint;
+}
+
+/// A line whose channels have had one sample each, and one subscriber; all in one thread.
+struct LastValuesLine {
+    explicit LastValuesLine(std::size_t backlog_bytes = 16UL * 1024 * 1024)
+        : endpoints{endpoint_with_last_values(backlog_bytes)} {
+        pump.start();
+        for (std::size_t i = 0; i < value_count; ++i) {
+            ids.push_back(channels.add(DeviceId{0}, "d", "c" + std::to_string(10'000 + i), "").value());
+            publish(i);
+        }
+    }
+    /// The next sample of a channel, at once.
+    void publish(std::size_t channel) {
+        TelemetrySample sample{};
+        sample.channel = ids.at(channel);
+        sample.seq = ++seqs[channel];
+        const std::array one{sample};
+        ledger.captured(DeviceId{0}, one);
+        queue.push(queue.first(), one, [](const TelemetrySample&, QueueLoss) {});
+        pump.drain_all();
+    }
+    void note(const MonitorEvent& event) {
+        last_values.note(PayloadFormat::json, event);
+        id = event.peer_id;
+        if (event.kind == MonitorEventKind::subscribed && after_first_turn) {
+            after_first_turn();
+        }
+    }
+    void tell(MonitorEventKind kind, std::string_view prefix) {
+        last_values.note(PayloadFormat::json, {kind, {}, {}, id, prefix, 0, nullptr});
+    }
+    /// Seqs by topic, when nothing more is to come.
+    std::map<std::string, std::vector<std::uint64_t>> received() {
+        REQUIRE(bench.turn_until([&] {
+            return inbox.take() > 0 && last_values.waiting() == 0 && inbox.messages.size() == publishers.totals().sent;
+        }));
+        std::map<std::string, std::vector<std::uint64_t>> result;
+        for (const Frames& frames : inbox.messages) {
+            result[frames.at(0)].push_back(read_seqs(PayloadFormat::json, frames.at(1), false).value().first);
+        }
+        return result;
+    }
+    void connect(std::string_view prefix) {
+        subscriber.subscribe(prefix);
+        subscriber.connect(publishers.endpoints().at(0).endpoint);
+    }
+
+    Bench bench;
+    ManualClock clock;
+    ChannelTable channels;
+    Ledger ledger{1, channels};
+    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
+    Waker waker;
+    History history{1024UL * 1024};
+    SlowGaps gaps{{channels, clock, 5, [](PayloadFormat, std::uint64_t) {
+                   }}};
+    std::vector<FormatEndpoint> endpoints;
+    Publishers publishers{bench.reactor, endpoints, 100,
+                          Publishers::Hooks{[this](PayloadFormat, const MonitorEvent& event) { note(event); }, {}}};
+    Pump pump{{bench.reactor, queue, waker, channels, ledger, publishers.by_format(), &history}, 5};
+    LastValues last_values{{bench.reactor, channels, publishers, pump, history, gaps}};
+    Subscriber subscriber{bench.reactor, SocketOptions()};
+    Inbox<Subscriber> inbox{subscriber};
+    std::vector<ChannelId> ids;
+    std::map<std::size_t, std::uint64_t> seqs;
+    std::uint64_t id = 0;
+    std::function<void()> after_first_turn;
+};
+
+}  // namespace
+
+TEST_CASE("last values that take several turns come once each, and none behind a live one", "[gateway][last]") {
+    LastValuesLine line;
+    line.after_first_turn = [&] {
+        CHECK(line.last_values.waiting() == 1);
+        line.publish(0);                // its last value has been given
+        line.publish(value_count - 1);  // its last value has not
+    };
+    line.connect("");
+    const auto received = line.received();
+    CHECK(received.size() == value_count);
+    for (const auto& [topic, seqs] : received) {
+        CAPTURE(topic);
+        const bool is_first = topic == "d/c10000";
+        const bool is_last = topic == "d/c12999";
+        const std::vector<std::uint64_t> once{is_last ? 2U : 1U};
+        CHECK(seqs == (is_first ? std::vector<std::uint64_t>{1, 2} : once));
+    }
+    CHECK(line.last_values.most_in_turn() < LastValues::turn_bytes + 1'024);
+}
+
+TEST_CASE("who cancels and subscribes again and again is given what is under way, and it all once more",
+          "[gateway][last]") {
+    LastValuesLine line;
+    line.after_first_turn = [&] {
+        for (int i = 0; i < 2'000; ++i) {
+            line.tell(MonitorEventKind::unsubscribed, "");
+            line.tell(MonitorEventKind::subscribed, "");
+        }
+        CHECK(line.last_values.waiting() == 1);
+    };
+    line.connect("");
+    const auto received = line.received();
+    CHECK(received.size() == value_count);
+    for (const auto& [topic, seqs] : received) {
+        CAPTURE(topic);
+        CHECK(seqs.size() == 2);
+    }
+    CHECK(line.last_values.most_in_turn() < LastValues::turn_bytes + 1'024);
+}
+
+TEST_CASE("what one subscription under way gives, another one that waits does not give again", "[gateway][last]") {
+    LastValuesLine line;
+    line.after_first_turn = [&] {
+        line.after_first_turn = {};
+        line.tell(MonitorEventKind::subscribed, "d/c12");
+        line.tell(MonitorEventKind::unsubscribed, "");
+    };
+    line.connect("");
+    for (const auto& [topic, seqs] : line.received()) {
+        CAPTURE(topic);
+        CHECK(seqs.size() == 1);
+    }
+}
+
+TEST_CASE("each last value that there is no room for is counted, and the first and the last are named",
+          "[gateway][last]") {
+    LastValuesLine line(64UL * 1024);  // less than a turn gives
+    line.connect("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers.totals().matched == value_count; }));
+    SubscriberStatus status = line.publishers.subscribers().front();
+    line.gaps.show(status);
+    const auto& [first, last] = status.lost[static_cast<std::size_t>(LossReason::slow)];
+    CHECK(status.dropped > 100);
+    CHECK(first.topic > "d/c10000");
+    CHECK(first.seq == 1);
+    CHECK(last.topic > first.topic);
+    CHECK(status.matched == status.sent + status.dropped + status.pending);
+}

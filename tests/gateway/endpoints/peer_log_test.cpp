@@ -1,0 +1,139 @@
+#include "endpoints/peer_log.hpp"
+
+#include "support/catch.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+using namespace telegate;
+
+namespace {
+
+/// What goes to stderr while it lives comes here.
+class StderrReader {
+  public:
+    StderrReader() : before_(::dup(STDERR_FILENO)) {
+        REQUIRE(::pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+        REQUIRE(::dup2(ends_[1], STDERR_FILENO) == STDERR_FILENO);
+    }
+    ~StderrReader() {
+        ::dup2(before_, STDERR_FILENO);
+        for (const int descriptor : {before_, ends_[0], ends_[1]}) {
+            ::close(descriptor);
+        }
+    }
+    StderrReader(const StderrReader&) = delete;
+    StderrReader& operator=(const StderrReader&) = delete;
+
+    std::string read_all() {
+        std::string text(1 << 20, '\0');
+        const ssize_t bytes = ::read(ends_[0], text.data(), text.size());
+        text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+        return text;
+    }
+    std::size_t lines() {
+        const std::string text = read_all();
+        return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    }
+
+  private:
+    const int before_;
+    std::array<int, 2> ends_{-1, -1};
+};
+
+struct PeerLogHarness {
+    void disconnect(std::string_view peer, std::string_view why) {
+        PeerStatus status;
+        status.matched = 3;
+        status.sent = 2;
+        status.dropped = 1;
+        peers.note({MonitorEventKind::disconnected, "tcp://127.0.0.1:5556", peer, 7, why, 0, &status});
+    }
+
+    StderrReader reader;
+    Log log{"info"};
+    PeerLog peers{log};
+};
+
+using Catch::Matchers::EndsWith;
+
+}  // namespace
+
+TEST_CASE("a peer that breaks the protocol is logged once a minute, however often it comes back", "[gateway][log]") {
+    PeerLogHarness h;
+    h.disconnect("10.0.0.1:40000", "malformed command");
+    CHECK_THAT(h.reader.read_all(),
+               EndsWith(" warning subscriber closed id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
+                        "why=\"malformed command\" matched=3 sent=2 dropped=1\n"));
+    for (int port = 40'001; port < 40'100; ++port) {
+        h.disconnect("10.0.0.1:" + std::to_string(port), "malformed command");
+    }
+    CHECK(h.reader.lines() == 0);
+}
+
+TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]") {
+    PeerLogHarness h;
+    PeerStatus status;
+    const auto note = [&](MonitorEventKind kind, std::string_view why) {
+        h.peers.note_trouble({kind, "tcp://127.0.0.1:5557", "10.0.0.1:40000", 7, why, 0, &status}, "service client");
+    };
+    note(MonitorEventKind::handshake_done, "");
+    note(MonitorEventKind::disconnected, "peer left");
+    CHECK(h.reader.lines() == 0);
+    note(MonitorEventKind::handshake_failed, "no ZMTP greeting");
+    CHECK_THAT(h.reader.read_all(),
+               EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
+                        "why=\"no ZMTP greeting\"\n"));
+    note(MonitorEventKind::disconnected, "malformed command");
+    CHECK_THAT(h.reader.read_all(),
+               EndsWith(" warning service client closed id=7 endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
+                        "why=\"malformed command\" matched=0 sent=0 dropped=0\n"));
+}
+
+TEST_CASE("a client with CURVE is logged by its name, and by its key where it has none", "[gateway][log]") {
+    PeerLogHarness h;
+    PeerStatus status;
+    status.curve_key = "key";
+    const auto note = [&](MonitorEventKind kind, std::string_view why) {
+        h.peers.note({kind, "tcp://127.0.0.1:5556", "10.0.0.1:40000", 7, why, 0, &status});
+        return h.reader.read_all();
+    };
+    CHECK_THAT(note(MonitorEventKind::handshake_failed, "client key not allowed"),
+               EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
+                        "key=\"key\" why=\"client key not allowed\"\n"));
+    status.curve_name = "anna";
+    CHECK_THAT(note(MonitorEventKind::handshake_done, ""),
+               EndsWith(" info subscriber connected id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
+                        "client=\"anna\"\n"));
+    CHECK_THAT(note(MonitorEventKind::disconnected, "malformed command"),
+               EndsWith(" peer=\"10.0.0.1:40000\" client=\"anna\" why=\"malformed command\" matched=0 sent=0 "
+                        "dropped=0\n"));
+}
+
+TEST_CASE("another address and another cause are logged on their own", "[gateway][log]") {
+    PeerLogHarness h;
+    h.disconnect("10.0.0.1:40000", "malformed command");
+    h.disconnect("10.0.0.2:40000", "malformed command");
+    h.disconnect("10.0.0.1:40001", "reserved frame flag set");
+    h.disconnect("pid=11 uid=1000", "malformed command");
+    h.disconnect("pid=12 uid=1000", "malformed command");
+    CHECK(h.reader.lines() == 4);
+}
+
+TEST_CASE("peers that leave as they do every day are all logged, up to 60 a minute", "[gateway][log]") {
+    PeerLogHarness h;
+    const std::string why = GENERATE("peer left", "shutdown", "Connection reset by peer", "Broken pipe");
+    h.disconnect("10.0.0.1:40000", why);
+    CHECK_THAT(h.reader.read_all(), EndsWith(" info subscriber left id=7 endpoint=tcp://127.0.0.1:5556 "
+                                             "peer=\"10.0.0.1:40000\" why=\"" +
+                                             why + "\" matched=3 sent=2 dropped=1\n"));
+    for (int port = 40'001; port < 40'100; ++port) {
+        h.disconnect("10.0.0.1:" + std::to_string(port), why);
+    }
+    CHECK(h.reader.lines() == 59);
+}

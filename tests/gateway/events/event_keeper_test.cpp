@@ -1,0 +1,118 @@
+#include "events/event_keeper.hpp"
+
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+std::string kept_text(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// One run of a gateway, as far as events are concerned.
+struct KeeperRun {
+    explicit KeeperRun(const ScratchDir& folder)
+        : log(LogOptions{.file = folder.path("log")}), path(folder.path("events")) {
+        keeper.start();
+    }
+    void add(const std::string& device, EventKind kind) {
+        events.add({clock.utc_now_ns(), device, "", kind, "text=x"});
+    }
+
+    SystemClock clock;
+    Log log;
+    std::string path;
+    EventLog events{clock, [this] {
+                        keeper.wake();
+                    }};
+    EventKeeper keeper{events, log, path};
+};
+
+bool kept_text_has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("each event is one line in the log, at the level of its kind", "[gateway][events]") {
+    const ScratchDir folder;
+    KeeperRun run(folder);
+    run.add("plc", EventKind::device_failed);
+    run.add("plc", EventKind::device_recovered);
+    run.add("plc", EventKind::device_failed);
+    REQUIRE(
+        eventually([&] { return kept_text_has(kept_text(folder.path("log")), "device recovered device=plc text=x"); }));
+    run.keeper.stop();
+    const std::string log = kept_text(folder.path("log"));
+    CHECK(kept_text_has(log, " warning device failed device=plc text=x\n"));
+    CHECK(kept_text_has(log, " info device recovered device=plc text=x\n"));
+    CHECK(log.find("device failed") != log.rfind("device failed"));
+}
+
+TEST_CASE("what is held back is logged when its time has come, or at the stop at the latest in the counts",
+          "[gateway][events]") {
+    const ScratchDir folder;
+    KeeperRun run(folder);
+    for (int i = 0; i < 30; ++i) {
+        run.add("plc", i % 2 == 0 ? EventKind::device_failed : EventKind::device_recovered);
+    }
+    CHECK(run.events.counts().held_back > 0);
+    // The last event was "recovered"; the log must not end with "failed".
+    CHECK(eventually([&] {
+        const std::string log = kept_text(folder.path("log"));
+        return kept_text_has(log, "held_back=") && log.rfind("device recovered") > log.rfind("device failed");
+    }));
+}
+
+TEST_CASE("events are kept across restarts, and are logged once", "[gateway][events]") {
+    const ScratchDir folder;
+    {
+        KeeperRun run(folder);
+        run.add("plc", EventKind::device_failed);
+    }
+    std::filesystem::remove(folder.path("log"));
+    KeeperRun run(folder);
+    REQUIRE(run.events.after(0).size() == 1);
+    CHECK(run.events.after(0)[0].event->device == "plc");
+    run.add("gps", EventKind::device_failed);
+    run.keeper.stop();
+    CHECK(run.events.last_number() == 2);
+    CHECK_FALSE(kept_text_has(kept_text(folder.path("log")), "device=plc"));
+    CHECK(kept_text_has(kept_text(folder.path("log")), "device=gps"));
+}
+
+TEST_CASE("events are in the file before the gateway stops", "[gateway][events]") {
+    const ScratchDir folder;
+    KeeperRun run(folder);
+    run.add("plc", EventKind::device_failed);
+    CHECK(eventually([&] { return kept_text_has(kept_text(run.path), "\"device\":\"plc\""); }));
+}
+
+TEST_CASE("a broken file of events is renamed and reported", "[gateway][events]") {
+    const ScratchDir folder;
+    std::ofstream(folder.path("events")) << "no JSON";
+    KeeperRun run(folder);
+    CHECK(run.events.after(0).empty());
+    CHECK(kept_text(folder.path("events.broken")) == "no JSON");
+    CHECK(kept_text_has(kept_text(folder.path("log")),
+                        "file of events not used file=" + run.path + " why=\"byte 2: not JSON\""));
+}
+
+TEST_CASE("a file of events that cannot be written is reported", "[gateway][events]") {
+    const ScratchDir folder;
+    KeeperRun run(folder);
+    std::filesystem::create_directory(folder.path("events.new"));
+    run.add("plc", EventKind::device_failed);
+    run.keeper.stop();
+    CHECK(kept_text_has(kept_text(folder.path("log")), "file of events not written file=" + run.path));
+}

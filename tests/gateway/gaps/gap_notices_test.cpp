@@ -1,0 +1,227 @@
+#include "encode/notice_encoder.hpp"
+#include "encode/record_encoder.hpp"
+#include "gateway/line/pump_line.hpp"
+#include "line/beats.hpp"
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+using nlohmann::json;
+
+namespace {
+
+/// "d/a 3" for a sample, "d/a$gap 1-2 queue_overflow" for a gap, "d/a$beat 3" for a beat.
+std::string told(PayloadFormat format, const Frames& message) {
+    const std::string& topic = message.at(0);
+    if (format == PayloadFormat::record) {
+        Record record;
+        std::memcpy(&record, message.at(1).data(), sizeof record);
+        if (static_cast<int>(record.type) != 16) {
+            return topic + ' ' + std::to_string(record.seq);
+        }
+        std::uint64_t last = 0;
+        std::memcpy(&last, record.value.data(), sizeof last);
+        return topic + ' ' + std::to_string(record.seq) + '-' + std::to_string(last) +
+               (record.value[8] == 1 ? " queue_overflow" : " shutdown");
+    }
+    const json payload = format == PayloadFormat::json ? json::parse(message.at(1)) : json::from_cbor(message.at(1));
+    if (payload.contains("seq")) {
+        return topic + ' ' + std::to_string(payload["seq"].get<std::uint64_t>());
+    }
+    return topic + ' ' + std::to_string(payload["first_seq"].get<std::uint64_t>()) + '-' +
+           std::to_string(payload["last_seq"].get<std::uint64_t>()) + ' ' + payload["reason"].get<std::string>();
+}
+
+using Told = std::vector<std::string>;
+
+Told told(PumpLine& line, PayloadFormat format, std::size_t count, std::size_t subscriber = 0) {
+    Told result;
+    for (const Frames& message : line.receive(subscriber, count)) {
+        result.push_back(told(format, message));
+    }
+    return result;
+}
+
+void subscribe_only(PumpLine& line, const std::string& prefix) {
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    line.subscribers[0]->subscribe(prefix);
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 1; }));
+}
+
+std::uint64_t gaps(const PumpLine& line, PayloadFormat format) {
+    return line.pump->notices().totals()[static_cast<std::size_t>(format)].gaps;
+}
+
+}  // namespace
+
+TEST_CASE("a hole is told right before the first sample that shows it, in each format", "[gateway][pump][gap]") {
+    const PayloadFormat format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    PumpLine line({format}, 3, OverflowPolicy::drop_oldest);
+    line.pump->pause();
+    line.push(line.a, 1);
+    line.push(line.b, 1);
+    line.push(line.a, 4);
+    line.pump->resume();
+    // Of a: 1, 2 are lost; of b: all, which no sample shows, so that it is told behind them.
+    if (format == PayloadFormat::record) {
+        CHECK(told(line, format, 3) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/b$gap 1-1 queue_overflow"});
+    } else {
+        CHECK(told(line, format, 5) ==
+              Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/a 4", "d/a 5", "d/b$gap 1-1 queue_overflow"});
+    }
+    CHECK(gaps(line, format) == 2);
+    const ChannelBooks books = line.ledger.books_of(line.a);
+    CHECK(books.published == 3);
+    CHECK(books.queued == 0);
+    CHECK(line.ledger.books_of(line.b).drops[0].last_seq == 1);
+}
+
+TEST_CASE("what is lost at the end is told when the queue is empty, as one range", "[gateway][pump][gap]") {
+    PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
+    line.pump->pause();
+    line.push(line.a, 7);
+    line.pump->resume();
+    CHECK(told(line, PayloadFormat::json, 3) == Told{"d/a 1", "d/a 2", "d/a$gap 3-7 queue_overflow"});
+    CHECK(line.pump->reached(line.a) == 7);
+    line.push(line.a, 1);
+    CHECK(told(line, PayloadFormat::json, 4).back() == "d/a 8");
+    CHECK(gaps(line, PayloadFormat::json) == 1);
+    CHECK(line.ledger.books_of(line.a).published == 3);
+    CHECK(line.ledger.channels_agree(1));
+}
+
+TEST_CASE("what is lost in a shutdown is told under its own reason, behind what overflowed", "[gateway][pump][gap]") {
+    PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
+    line.pump->pause();
+    line.push(line.a, 3);
+    line.queue.close();
+    const std::array late{line.sample(line.a)};
+    line.ledger.captured(DeviceId{0}, late);
+    line.queue.push(line.queue.first(), late, [&](const TelemetrySample& lost, QueueLoss loss) {
+        CHECK(loss == QueueLoss::closed);
+        line.ledger.dropped_at_queue(lost, DropReason::shutdown);
+    });
+    line.pump->resume();
+    CHECK(told(line, PayloadFormat::json, 4) ==
+          Told{"d/a 1", "d/a 2", "d/a$gap 3-3 queue_overflow", "d/a$gap 4-4 shutdown"});
+}
+
+TEST_CASE("a gap is told to whom it concerns, and costs nothing where nobody wants it", "[gateway][pump][gap]") {
+    PumpLine line({PayloadFormat::json, PayloadFormat::record}, 1, OverflowPolicy::drop_oldest);
+    subscribe_only(line, "d/b");
+    line.pump->pause();
+    line.push(line.a, 2);
+    line.pump->resume();
+    CHECK(told(line, PayloadFormat::record, 2, 1) == Told{"d/a$gap 1-1 queue_overflow", "d/a 2"});
+    CHECK(gaps(line, PayloadFormat::json) == 0);
+    CHECK(line.publishers[0]->totals().matched == 0);
+    CHECK(gaps(line, PayloadFormat::record) == 1);
+}
+
+TEST_CASE("a subscriber of the exact gap topic alone gets the gaps alone", "[gateway][pump][gap]") {
+    PumpLine line({PayloadFormat::json}, 1, OverflowPolicy::drop_oldest);
+    subscribe_only(line, "d/a$gap");
+    line.pump->pause();
+    line.push(line.a, 3);
+    line.pump->resume();
+    CHECK(told(line, PayloadFormat::json, 1) == Told{"d/a$gap 1-2 queue_overflow"});
+    CHECK(line.publishers[0]->totals().matched == 1);
+}
+
+TEST_CASE("samples that never came out of the queue are told of and stay queued in the books", "[gateway][pump][gap]") {
+    PumpLine line({PayloadFormat::json});
+    line.pump->pause();
+    line.push(line.a, 3);
+    std::array<TelemetrySample, 2> stolen;
+    CHECK(line.queue.pop(stolen) == 2);
+    line.pump->resume();
+    CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3"});
+    CHECK(line.ledger.books_of(line.a).queued == 2);
+}
+
+TEST_CASE("a silent channel gives beats with the last number published or told of", "[gateway][pump][beat]") {
+    PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
+    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    line.pump->pause();
+    line.push(line.a, 3);
+    line.pump->resume();
+    (void)line.receive(0, 3);
+    beats.set_interval(std::chrono::milliseconds(10));
+    const Told all = told(line, PayloadFormat::json, 7);
+    CHECK(std::count(all.begin(), all.end(), "d/a$beat 3") >= 2);
+    CHECK(std::count(all.begin(), all.end(), "d/b$beat 0") >= 2);
+    CHECK(line.pump->notices().totals()[0].beats >= 4);
+}
+
+TEST_CASE("no beat is given for a channel that is not there or not wanted, nor when they are off",
+          "[gateway][pump][beat]") {
+    PumpLine line({PayloadFormat::json});
+    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    subscribe_only(line, "d/a");
+    beats.set_interval(std::chrono::milliseconds(10));
+    CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$beat 0", "d/a$beat 0"});
+    line.channels.set_current(line.a, false);
+    line.channels.set_current(line.b, true);
+    const std::uint64_t before = line.pump->notices().totals()[0].beats;
+    line.subscribers[0]->subscribe("d/b");
+    CHECK(line.bench.turn_until([&] { return line.pump->notices().totals()[0].beats >= before + 2; }));
+    beats.set_interval(std::chrono::milliseconds(0));
+    const std::uint64_t end = line.pump->notices().totals()[0].beats;
+    line.push(line.b, 1);
+    const std::vector<Frames>& messages = line.receive(0, end + 1);
+    CHECK(told(PayloadFormat::json, messages.back()) == "d/b 1");
+    CHECK(line.pump->notices().totals()[0].beats == end);
+    CHECK(messages.size() == end + 1);
+}
+
+TEST_CASE("no beat is given while a subscriber is waited for, which would lose samples for it",
+          "[gateway][pump][beat]") {
+    PumpLine line({PayloadFormat::json});
+    line.publishers[0]->set_delivery(line.endpoints[0], {SlowPolicy::block, 64 * 1024, std::chrono::milliseconds(0)});
+    std::size_t pushed = 0;
+    for (; pushed < 200'000 && !line.pump->must_wait(); pushed += 500) {
+        line.push(line.a, 500);
+        line.bench.reactor.poll();
+    }
+    REQUIRE(line.pump->must_wait());
+    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    beats.set_interval(std::chrono::milliseconds(10));
+    PumpLine other({PayloadFormat::json});
+    Beats clock(other.bench.reactor, other.channels, *other.pump);
+    clock.set_interval(std::chrono::milliseconds(10));
+    CHECK(other.bench.turn_until([&] {
+        line.bench.reactor.poll();
+        return other.pump->notices().totals()[0].beats >= 20;
+    }));
+    CHECK(line.pump->notices().totals()[0].beats == 0);
+    CHECK(told(line, PayloadFormat::json, pushed + 2).at(pushed - 1) == "d/a " + std::to_string(pushed));
+    CHECK(line.publishers[0]->totals().dropped == 0);
+}
+
+TEST_CASE("each of many channels gives beats", "[gateway][pump][beat]") {
+    PumpLine line({PayloadFormat::record});
+    constexpr std::size_t channels = 1'000;
+    for (std::size_t i = line.channels.size(); i < channels; ++i) {
+        REQUIRE(line.channels.add(DeviceId{0}, "d", "c" + std::to_string(i), ""));
+    }
+    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    beats.set_interval(std::chrono::milliseconds(10));
+    std::set<std::string> topics;
+    CHECK(line.bench.turn_until([&] {
+        line.inboxes[0].take();
+        for (const Frames& message : line.inboxes[0].messages) {
+            topics.insert(message.at(0));
+        }
+        return topics.size() == channels;
+    }));
+    CHECK(topics.count("d/c999$beat") == 1);
+}

@@ -1,0 +1,264 @@
+#include "gaps/slow_gaps.hpp"
+
+#include "core/publisher.hpp"
+#include "encode/cbor_encoder.hpp"
+#include "encode/json_encoder.hpp"
+#include "encode/notice_encoder.hpp"
+#include "encode/record_encoder.hpp"
+#include "gaps/payload_seqs.hpp"
+#include "support/catch.hpp"
+#include "support/manual_clock.hpp"
+#include "support/publisher_harness.hpp"
+#include "support/rounds.hpp"
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+TelemetrySample sample_of(ChannelId channel, std::uint64_t seq) {
+    TelemetrySample sample{};
+    sample.channel = channel;
+    sample.seq = seq;
+    sample.type = ValueType::real;
+    sample.value.real = 1.5;
+    return sample;
+}
+
+template <class Encoder>
+std::string encoded(const ChannelTable& channels, const TelemetrySample& sample) {
+    Encoder encoder(channels, 1'795'217'494'123);
+    std::string out(encoder.bytes_max(sample), '\0');
+    out.resize(encoder.encode(sample, out.data()));
+    return out;
+}
+
+std::string encoded(PayloadFormat format, const ChannelTable& channels, const TelemetrySample& sample) {
+    switch (format) {
+        case PayloadFormat::cbor: return encoded<CborEncoder>(channels, sample);
+        case PayloadFormat::record: return encoded<RecordEncoder>(channels, sample);
+        case PayloadFormat::json: break;
+    }
+    return encoded<JsonEncoder>(channels, sample);
+}
+
+/// Of less than 64 KiB.
+void append_frame(std::string& wire, bool more, std::string_view body) {
+    if (body.size() < 256) {
+        wire += {static_cast<char>(more ? 1 : 0), static_cast<char>(body.size())};
+    } else {
+        wire.append({static_cast<char>(more ? 3 : 2), 0, 0, 0, 0, 0, 0});
+        wire += {static_cast<char>(body.size() / 256), static_cast<char>(body.size() % 256)};
+    }
+    wire += body;
+}
+
+std::string message_of(std::string_view topic, std::string_view payload) {
+    std::string wire;
+    append_frame(wire, true, topic);
+    append_frame(wire, false, payload);
+    return wire;
+}
+
+/// Losses of made-up subscribers.
+struct MadeUpLosses {
+    std::string message(std::uint64_t seq, ChannelId channel = ChannelId{0}) const {
+        return message_of(channels.at(channel).topic, encoded<JsonEncoder>(channels, sample_of(channel, seq)));
+    }
+    void lose(std::uint64_t id, std::uint64_t seq, LossReason reason = LossReason::slow,
+              ChannelId channel = ChannelId{0}) {
+        lose_wire(id, message(seq, channel), reason);
+    }
+    void lose_wire(std::uint64_t id, const std::string& wire, LossReason reason = LossReason::slow) {
+        hooks.lost(id, {as_bytes(wire), std::nullopt}, reason);
+    }
+    LostSample first_slow(std::uint64_t id) const {
+        SubscriberStatus status;
+        status.id = id;
+        gaps.show(status);
+        return status.lost[0].first;
+    }
+
+    ChannelTable channels;
+    ManualClock clock;
+    std::vector<std::uint64_t> closed;
+    SlowGaps gaps{{channels, clock, 5,
+                   [this](PayloadFormat, std::uint64_t id) {
+                       closed.push_back(id);
+                   }},
+                  40};
+    LossHooks hooks = gaps.hooks(PayloadFormat::json);
+    bool is_made = channels.add(DeviceId{0}, "a", "x", "") && channels.add(DeviceId{0}, "a", "y", "");
+};
+
+}  // namespace
+
+TEST_CASE("the seq is read from payloads of every format, whatever the channel is called", "[gateway][slow]") {
+    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto seq = GENERATE(1U, 23U, 24U, 255U, 70'000U);
+    ChannelTable channels;
+    const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
+    REQUIRE(channel);
+    const auto range = read_seqs(format, encoded(format, channels, sample_of(*channel, seq)), false);
+    REQUIRE(range);
+    CHECK(range->first == seq);
+    CHECK(range->last == seq);
+}
+
+TEST_CASE("the range is read from gap notices of every format", "[gateway][slow]") {
+    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    ChannelTable channels;
+    const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
+    std::string payload;
+    NoticeEncoder(format, channels, 5).append(GapNotice{*channel, 43, 70'000, "queue_overflow", 1}, payload);
+    const auto range = read_seqs(format, payload, true);
+    REQUIRE(range);
+    CHECK(range->first == 43);
+    CHECK(range->last == 70'000);
+}
+
+TEST_CASE("several records in one payload are all of their samples", "[gateway][slow]") {
+    ChannelTable channels;
+    const auto channel = channels.add(DeviceId{0}, "a", "x", "");
+    const std::string payload = encoded<RecordEncoder>(channels, sample_of(*channel, 7)) +
+                                encoded<RecordEncoder>(channels, sample_of(*channel, 8));
+    CHECK(read_seqs(PayloadFormat::record, payload, false)->last == 8);
+}
+
+TEST_CASE("what is no payload of ours has no seq", "[gateway][slow]") {
+    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const std::string text = GENERATE(std::string(), std::string("\xA8\x63"), std::string("{\"seq\":x"));
+    CHECK_FALSE(read_seqs(format, text, false));
+}
+
+TEST_CASE("losses that follow each other are one range, and a lost notice of a gap is its range", "[gateway][slow]") {
+    MadeUpLosses g;
+    g.lose(1, 5);
+    g.lose(1, 6);
+    std::string notice;
+    NoticeEncoder(PayloadFormat::json, g.channels, 5)
+        .append(GapNotice{ChannelId{0}, 7, 9, "queue_overflow", 1}, notice);
+    g.lose_wire(1, message_of("a/x$gap", notice));
+    g.lose_wire(1, message_of("a/x$beat", "{\"seq\":99}"));
+    CHECK(g.gaps.ranges() == 1);
+    g.lose(1, 10, LossReason::expired);
+    g.lose(1, 5, LossReason::slow, ChannelId{1});
+    CHECK(g.gaps.ranges() == 3);
+    SubscriberStatus status;
+    status.id = 1;
+    g.gaps.show(status);
+    CHECK(status.lost[0].first.topic == "a/x");
+    CHECK(status.lost[0].first.seq == 5);
+    CHECK(status.lost[0].second.topic == "a/y");
+    CHECK(status.lost[1].first.seq == 10);
+    CHECK(status.lost[2].first.seq == 0);
+    g.gaps.forget(PayloadFormat::json, 1);
+    CHECK(g.gaps.ranges() == 0);
+}
+
+TEST_CASE("who has most gaps is closed, once, when there are more than can be kept, whoever adds one",
+          "[gateway][slow]") {
+    MadeUpLosses g;
+    g.lose(1, 1);  // 16 places, with room for the channels beside it
+    for (std::uint64_t seq = 1; seq < 16; seq += 2) {
+        g.lose(2, seq);  // 16 and 7
+    }
+    CHECK(g.closed.empty());
+    g.lose(3, 1);
+    g.lose(2, 99);
+    CHECK(g.closed == std::vector<std::uint64_t>{2});
+    CHECK(g.gaps.closed() == 1);
+    CHECK(g.gaps.ranges() == 2);
+    CHECK(g.first_slow(3).seq == 1);
+    g.gaps.forget(PayloadFormat::json, 2);
+    g.gaps.forget(PayloadFormat::json, 3);
+    g.gaps.forget(PayloadFormat::json, 1);
+    CHECK(g.gaps.ranges() == 0);
+}
+
+TEST_CASE("what many lose is read for one of them, and each has it all", "[gateway][slow]") {
+    MadeUpLosses g;
+    RunReader runs(g.channels);
+    std::string wire;
+    for (std::uint64_t seq = 1; seq <= 20; ++seq) {
+        wire += g.message(seq) + g.message(100 + 2 * seq, ChannelId{1});
+    }
+    for (int subscriber = 0; subscriber < 100; ++subscriber) {
+        const RunDigest& digest = runs.read(PayloadFormat::json, {as_bytes(wire), 7});
+        CHECK(digest.parts.size() == 21);
+        CHECK(digest.parts[0].seqs.last == 20);
+        CHECK(digest.first.seq == 1);
+        CHECK(digest.last.seq == 140);
+    }
+    wire.replace(0, g.message(1).size(), g.message(9));
+    CHECK(runs.read(PayloadFormat::json, {as_bytes(wire), 7}).first.seq == 1);  // without a look at it
+    CHECK(runs.read(PayloadFormat::json, {as_bytes(wire), 8}).first.seq == 9);
+}
+
+TEST_CASE("kept digests have a limit, and what is read anew says the same", "[gateway][slow]") {
+    MadeUpLosses g;
+    RunReader runs(g.channels);
+    std::size_t read_anew = 0;
+    for (const std::uint64_t first : {10'001U, 10'002U}) {  // the second time others, to see what is read
+        std::string wire;
+        for (std::uint64_t seq = first; seq < first + 6'000; seq += 2) {
+            wire += g.message(seq);
+        }
+        for (std::uint64_t position = 0; position < 300; ++position) {
+            const RunDigest& digest = runs.read(PayloadFormat::json, {as_bytes(wire), position});
+            CHECK(digest.parts.size() == 3'000);
+            CHECK(digest.last.seq == digest.first.seq + 5'998);
+            CHECK(runs.parts_kept() <= RunReader::parts_kept_max);
+            read_anew += digest.first.seq == first ? 1U : 0U;
+        }
+    }
+    CHECK(read_anew > 300);
+}
+
+TEST_CASE("runs are read the same in whatever order channels come, with notices between", "[gateway][slow]") {
+    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto seed = GENERATE(range(0U, rounds(20U)));
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    ChannelTable channels;
+    for (int i = 0; i < 40; ++i) {
+        channels.add(DeviceId{0}, "d" + std::to_string(i / 7), "cseq" + std::to_string(i), "");
+    }
+    RunReader runs(channels);
+    std::vector<std::uint64_t> next(40, 1);
+    for (int round = 0; round < 10; ++round) {
+        std::string wire;
+        std::map<std::uint32_t, std::set<std::uint64_t>> lost;
+        for (unsigned i = 0; i < 200; ++i) {
+            const auto index = static_cast<std::uint32_t>(random() % 3 == 0 ? random() % 40 : i % 40);
+            const auto channel = static_cast<ChannelId>(index);
+            const std::string& topic = channels.at(channel).topic;
+            const std::uint64_t seq = next[index] += random() % 9 == 0 ? random() % 1'000'000 : 0;
+            if (random() % 20 == 0) {
+                std::string notice;
+                NoticeEncoder(format, channels, 5).append(GapNotice{channel, seq, seq + 1, "shutdown", 1}, notice);
+                wire += message_of(topic + "$gap", notice);
+                lost[index].insert(seq + 1);
+                next[index] += 2;
+            } else {
+                wire += message_of(topic, encoded(format, channels, sample_of(channel, seq)));
+                next[index] += 1;
+            }
+            lost[index].insert(seq);
+        }
+        std::map<std::uint32_t, std::set<std::uint64_t>> read;
+        for (const MissingSamples& part : runs.read(format, {as_bytes(wire), std::nullopt}).parts) {
+            for (std::uint64_t seq = part.seqs.first; seq <= part.seqs.last; ++seq) {
+                CHECK(read[to_index(part.channel)].insert(seq).second);
+            }
+        }
+        CHECK(read == lost);
+    }
+}

@@ -1,0 +1,47 @@
+#include "http/media_type.hpp"
+
+#include "support/catch.hpp"
+
+#include <array>
+#include <string>
+
+using namespace telegate;
+
+namespace {
+
+constexpr std::array<std::string_view, 2> metrics{"text/plain; version=0.0.4; charset=utf-8",
+                                                  "application/openmetrics-text; version=1.0.0; charset=utf-8"};
+constexpr int none = -1;
+
+int preferred(std::string_view accept) {
+    const auto found = preferred_type(accept, metrics);
+    return found ? static_cast<int>(*found) : none;
+}
+
+}  // namespace
+
+TEST_CASE("the type that a client likes best is found", "[gateway][rest]") {
+    const auto [accept, wanted] = GENERATE(table<std::string, int>(
+        {{"", 0},
+         {"*/*", 0},
+         {"text/*", 0},
+         {"application/*", 1},
+         {"application/openmetrics-text", 1},
+         {"Application/OpenMetrics-Text;Version=1.0.0", 1},
+         {"application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", 1},
+         {"application/openmetrics-text; q=0.2, text/plain; q=0.3", 0},
+         {"application/openmetrics-text;version=0.0.1,text/plain;version=0.0.4;q=0.5", 0},
+         {"text/plain;q=0, */*", 1},
+         {"text/plain;q=0", none},
+         {"application/json", none},
+         {"text/html, image/*", none},
+         {",,;;=,", none}}));
+    CAPTURE(accept);
+    CHECK(preferred(accept) == wanted);
+}
+
+TEST_CASE("a content type is known with its parameters and in any case", "[gateway][rest]") {
+    CHECK(is_media_type("Application/JSON; charset=utf-8", "application/json"));
+    CHECK_FALSE(is_media_type("application/jsonx", "application/json"));
+    CHECK_FALSE(is_media_type("", "application/json"));
+}

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "line/pump.hpp"
+#include "support/catch.hpp"
+#include "support/socket_harness.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace telegate::test {
+
+/// A pump with a publisher and a subscriber in each of some formats; all in one thread. Samples get numbers per
+/// channel, and values that count. Threads: one. Limits: those of the queue. Failure: none.
+struct PumpLine {
+    explicit PumpLine(const std::vector<PayloadFormat>& formats, std::size_t capacity = 10'000,
+                      OverflowPolicy policy = OverflowPolicy::drop_newest)
+        : queue(capacity, policy) {
+        std::vector<FormatPublisher> to;
+        for (const PayloadFormat format : formats) {
+            Publisher& publisher =
+                *publishers.emplace_back(std::make_unique<Publisher>(bench.reactor, PublisherOptions()));
+            Subscriber& subscriber =
+                *subscribers.emplace_back(std::make_unique<Subscriber>(bench.reactor, SocketOptions()));
+            inboxes.emplace_back(subscriber);
+            subscriber.subscribe("");
+            endpoints.push_back(publisher.bind(std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0"))));
+            subscriber.connect(endpoints.back());
+            to.push_back({format, publisher});
+            REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
+        }
+        pump = std::make_unique<Pump>(PumpParts{bench.reactor, queue, waker, channels, ledger, to}, 5);
+        pump->start();
+    }
+
+    /// The next one of the channel.
+    TelemetrySample sample(ChannelId channel) {
+        TelemetrySample sample{};
+        sample.channel = channel;
+        sample.seq = ++seqs[channel];
+        sample.type = ValueType::integer;
+        sample.value.integer = ++values;
+        return sample;
+    }
+    void push(ChannelId channel, int count) {
+        for (int i = 0; i < count; ++i) {
+            const std::array one{sample(channel)};
+            ledger.captured(DeviceId{0}, one);
+            queue.push(queue.first(), one, [this](const TelemetrySample& lost, QueueLoss) {
+                ledger.dropped_at_queue(lost, DropReason::queue_overflow);
+            });
+        }
+        waker.wake();
+    }
+    /// The messages of a subscriber when there are so many.
+    const std::vector<Frames>& receive(std::size_t subscriber, std::size_t count) {
+        CHECK(bench.turn_until([&] { return inboxes[subscriber].take() >= count; }));
+        return inboxes[subscriber].messages;
+    }
+
+    Bench bench;
+    BoundedQueue<TelemetrySample> queue;
+    Waker waker;
+    ChannelTable channels;
+    ChannelId a = channels.add(DeviceId{0}, "d", "a", "").value();
+    ChannelId b = channels.add(DeviceId{0}, "d", "b", "").value();
+    Ledger ledger{1, channels};
+    std::map<ChannelId, std::uint64_t> seqs;
+    std::int64_t values = 0;
+    std::vector<std::unique_ptr<Publisher>> publishers;
+    std::vector<Endpoint> endpoints;
+    std::vector<std::unique_ptr<Subscriber>> subscribers;
+    std::vector<Inbox<Subscriber>> inboxes;
+    std::unique_ptr<Pump> pump;
+};
+
+}  // namespace telegate::test

@@ -1,0 +1,156 @@
+#include "gateway/line/pump_line.hpp"
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+TEST_CASE("a sample is published in each format and counted once", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record});
+    line.push(line.a, 1);
+    const std::string as_json = line.receive(0, 1).at(0).at(1);
+    CHECK(nlohmann::json::parse(as_json) == nlohmann::json::from_cbor(line.receive(1, 1).at(0).at(1)));
+    CHECK(line.receive(2, 1).at(0) == Frames{"d/a", line.receive(2, 1).at(0).at(1)});
+    CHECK(line.receive(2, 1).at(0).at(1).size() == 64);
+    const Books books = line.ledger.cut().at(0);
+    CHECK(books.published == 1);
+    CHECK(books.balanced());
+}
+
+TEST_CASE("records of one channel that follow each other share a message, 64 at most", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::record});
+    line.push(line.a, 3);
+    line.push(line.b, 1);
+    line.push(line.a, 100);
+    const std::vector<Frames>& messages = line.receive(0, 4);
+    REQUIRE(messages.size() == 4);
+    std::vector<std::pair<std::string, std::size_t>> records;
+    for (const Frames& message : messages) {
+        records.emplace_back(message.at(0), message.at(1).size() / 64);
+    }
+    CHECK(records ==
+          std::vector<std::pair<std::string, std::size_t>>{{"d/a", 3}, {"d/b", 1}, {"d/a", 64}, {"d/a", 36}});
+    unsigned value = 0;
+    for (const Frames& message : messages) {
+        for (std::size_t at = 0; at < message.at(1).size(); at += 64) {
+            CHECK(static_cast<unsigned char>(message.at(1).at(at + 32)) == ++value);
+        }
+    }
+    CHECK(line.ledger.cut().at(0).published == 104);
+}
+
+TEST_CASE("samples of many batches arrive in order, each once", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json});
+    constexpr std::size_t samples = 2 * Pump::batch_samples * Pump::batches_per_turn + 7;
+    for (std::size_t i = 0; i < samples; ++i) {
+        line.push(i % 3 == 0 ? line.a : line.b, 1);
+    }
+    const std::vector<Frames>& messages = line.receive(0, samples);
+    REQUIRE(messages.size() == samples);
+    for (std::size_t i = 0; i < samples; ++i) {
+        const auto parsed = nlohmann::json::parse(messages[i].at(1));
+        REQUIRE(parsed.at("value") == i + 1);
+        REQUIRE(messages[i].at(0) == (i % 3 == 0 ? "d/a" : "d/b"));
+    }
+    CHECK(line.pump->last(line.a)->seq == (samples + 2) / 3);
+    const PeerStatus peer = line.publishers[0]->subscribers().at(0);
+    CHECK(peer.matched == samples);
+    CHECK(peer.matched == peer.sent + peer.dropped + peer.pending);
+}
+
+TEST_CASE("what nobody wants is counted and not written", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json, PayloadFormat::record});
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    line.push(line.a, 5);
+    CHECK(line.receive(1, 1).size() == 1);
+    CHECK(line.publishers[0]->totals().messages == 5);
+    CHECK(line.publishers[0]->totals().matched == 0);
+    CHECK(line.ledger.cut().at(0).published == 5);
+}
+
+TEST_CASE("the pump is patient while nobody subscribes, and catches up when asked", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json, PayloadFormat::record});
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.ledger.cut().at(0).published == 1; }));
+    CHECK_FALSE(line.waker.is_patient());
+    for (std::size_t format = 0; format < line.subscribers.size(); ++format) {
+        line.subscribers[format]->unsubscribe("");
+        REQUIRE(line.bench.turn_until([&] { return line.publishers[format]->totals().subscriptions == 0; }));
+    }
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    CHECK(line.ledger.cut().at(0).published == 2);
+    line.push(line.a, 5);
+    line.pump->catch_up();
+    CHECK(line.ledger.cut().at(0).published == 7);
+    CHECK_FALSE(line.waker.is_patient());
+}
+
+TEST_CASE("the pump is prompt again at its next wake-up when somebody has subscribed", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json});
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    line.subscribers[0]->subscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 1; }));
+    line.push(line.a, 1);
+    CHECK(line.receive(0, 1).size() == 1);
+    CHECK_FALSE(line.waker.is_patient());
+}
+
+TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of them while a stream is open",
+          "[gateway][pump][history]") {
+    PumpLine line({PayloadFormat::json});
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    History history(1'000 * sizeof(TelemetrySample));
+    int told = 0;
+    OpenStreams streams([] {}, [&] { ++told; });
+    line.pump = nullptr;
+    line.pump = std::make_unique<Pump>(
+        PumpParts{line.bench.reactor, line.queue, line.waker, line.channels, line.ledger, {}, &history, &streams}, 5);
+    line.pump->start();
+    line.push(line.a, 3);
+    CHECK(line.bench.turn_until([&] { return history.position() == 3; }));
+    CHECK(line.waker.is_patient());
+    CHECK(told == 0);
+    auto place = streams.open();
+    line.pump->catch_up();
+    line.push(line.b, 600);
+    CHECK(line.bench.turn_until([&] { return history.position() == 603; }));
+    CHECK_FALSE(line.waker.is_patient());
+    CHECK(told > 0);
+    place = nullptr;
+    line.push(line.b, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+}
+
+TEST_CASE("formats come into use and go out of use between two batches", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json, PayloadFormat::record});
+    const std::vector<FormatPublisher> both{{PayloadFormat::json, *line.publishers[0]},
+                                            {PayloadFormat::record, *line.publishers[1]}};
+    line.pump->publish_to({both[1]});
+    line.push(line.a, 1);
+    CHECK(line.receive(1, 1).size() == 1);
+    CHECK(line.publishers[0]->totals().messages == 0);
+    line.pump->publish_to(both);
+    line.push(line.a, 1);
+    CHECK(nlohmann::json::parse(line.receive(0, 1).at(0).at(1))["seq"] == 2);
+    CHECK(line.receive(1, 2).size() == 2);
+    CHECK(line.ledger.cut().at(0).published == 2);
+}
+
+TEST_CASE("a channel that its device no longer has has no last value", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json});
+    line.push(line.a, 1);
+    (void)line.receive(0, 1);
+    CHECK(line.pump->last(line.a) != nullptr);
+    line.channels.set_current(line.a, false);
+    CHECK(line.pump->last(line.a) == nullptr);
+}

@@ -1,0 +1,117 @@
+#include "line/pump_watch.hpp"
+
+#include "support/catch.hpp"
+#include "support/manual_clock.hpp"
+
+#include <memory>
+#include <thread>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto patient = 60s;  // no test takes it
+
+/// A pump without publishers, on a loop that a thread turns.
+struct Line {
+    Line() : loop([this] { reactor.run(); }) {}
+    ~Line() {
+        reactor.stop();
+        loop.join();
+    }
+    Line(const Line&) = delete;
+    Line& operator=(const Line&) = delete;
+
+    void push() {
+        TelemetrySample sample{};
+        sample.channel = channel;
+        sample.seq = ++seq;
+        queue.push(queue.first(), sample, [](const TelemetrySample&, QueueLoss) { FAIL("the queue is too small"); });
+    }
+    /// Has the pump take what is in the queue; it does not by itself, since it was not started.
+    void drain() {
+        reactor.post([this] { pump.drain_all(); });
+        (void)watch.ask(patient);
+    }
+    Duration stalled() { return watch.ask(patient).stalled; }
+
+    ManualClock clock;
+    Reactor reactor;
+    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
+    Waker waker;
+    ChannelTable channels;
+    ChannelId channel = channels.add(DeviceId{0}, "d", "a", "").value();
+    Ledger ledger{1, channels};
+    std::uint64_t seq = 0;
+    Pump pump{{reactor, queue, waker, channels, ledger, {}}, 5};
+    PumpWatch watch{reactor, clock, pump};
+    std::thread loop;
+};
+
+}  // namespace
+
+TEST_CASE("a queue that is not emptied shows, since when it was first seen", "[gateway][health]") {
+    Line line;
+    line.push();
+    CHECK(line.stalled() == 0s);
+    line.clock.advance(3s);
+    CHECK(line.stalled() == 3s);
+    line.drain();
+    CHECK(line.stalled() == 0s);
+}
+
+TEST_CASE("a pump that takes something does not stall, however much is left", "[gateway][health]") {
+    Line line;
+    for (int i = 0; i < 3; ++i) {
+        line.push();
+        line.drain();
+        line.push();
+        line.clock.advance(3s);
+        CHECK(line.stalled() == 0s);
+    }
+}
+
+TEST_CASE("a pump that may be patient does not stall", "[gateway][health]") {
+    Line line;
+    line.waker.be_patient();
+    line.push();
+    CHECK(line.stalled() == 0s);
+    line.clock.advance(3s);
+    CHECK(line.stalled() == 0s);
+}
+
+TEST_CASE("a loop that nobody turns is silent since the first question", "[gateway][health]") {
+    ManualClock clock;
+    Reactor reactor;
+    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
+    Waker waker;
+    ChannelTable channels;
+    Ledger ledger{1, channels};
+    const Pump pump({reactor, queue, waker, channels, ledger, {}}, 5);
+    PumpWatch watch(reactor, clock, pump);
+    (void)watch.ask(0ms);
+    clock.advance(5s);
+    CHECK(watch.ask(0ms).silent == 5s);
+    reactor.poll();
+    clock.advance(1s);
+    (void)watch.ask(0ms);
+    CHECK(watch.ask(0ms).silent == 0s);
+}
+
+TEST_CASE("a loop that has hung for longer than anybody waits is not waited for again", "[gateway][health]") {
+    ManualClock clock;
+    Reactor reactor;  // that nobody turns
+    BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
+    Waker waker;
+    ChannelTable channels;
+    Ledger ledger{1, channels};
+    Pump pump{{reactor, queue, waker, channels, ledger, {}}, 5};
+    PumpWatch watch{reactor, clock, pump};
+    CHECK(watch.ask(0ms).silent == 0s);
+    clock.advance(61s);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(watch.ask(patient).silent == 61s);
+    CHECK(std::chrono::steady_clock::now() - begin < patient);
+}

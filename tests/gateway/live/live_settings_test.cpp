@@ -1,0 +1,298 @@
+#include "live/live_settings.hpp"
+
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+std::string hash_of(const Settings& settings) {
+    return "q" + std::to_string(settings.queue_size);
+}
+
+/// Settings in force above parts that only note what they are asked.
+struct LiveHarness {
+    ReloadSource source() {
+        ReloadSource source;
+        source.path = "x.ini";
+        source.load = [this] {
+            return parse_settings(file, "x.ini");
+        };
+        source.hash = hash_of;
+        source.files_stamp = [this] {
+            return file;
+        };
+        return source;
+    }
+    std::string change(const LiveParts::Wanted& wanted) {
+        if (!fails_with.empty()) {
+            throw std::runtime_error(fails_with);
+        }
+        changes += wanted.dry_run ? 0 : 1;
+        return left;
+    }
+    ReloadReport replace(const std::string& ini, bool dry_run = false, std::string hash = "") {
+        LiveSettings::Replacement replacement{parse_settings(ini, "sent"), {}, dry_run};
+        if (!hash.empty()) {
+            replacement.is_based_on = [hash](std::string_view in_force) {
+                return in_force == hash;
+            };
+        }
+        return live.replace(replacement, "anna");
+    }
+
+    std::string file = "queue_size = 10\n";
+    std::string fails_with;
+    std::string left;
+    int changes = 0;
+    Log log{"off"};
+    LiveSettings live{parse_settings(file, "x.ini"), source(),
+                      [this](const LiveParts::Wanted& wanted) { return change(wanted); }, log};
+};
+
+}  // namespace
+
+TEST_CASE("a reload that changes nothing touches nothing", "[gateway][live]") {
+    LiveHarness h;
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::unchanged);
+    CHECK(report.generation == 1);
+    CHECK(h.changes == 0);
+    CHECK(h.live.status().last_reload.value().who == "SIGHUP");
+    CHECK(h.live.status().last_reload.value().problem.empty());
+}
+
+TEST_CASE("other settings are in force after a reload, with their hash and the next generation", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::applied);
+    CHECK(report.generation == 2);
+    REQUIRE(report.changes.size() == 1);
+    CHECK(key_text(report.changes.at(0)) == "gateway.queue_size");
+    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.live.in_force().generation == 2);
+    CHECK(h.live.status().hash == "q20");
+    CHECK(h.live.status().last_reload.value().changes_count == 1);
+    CHECK(h.changes == 1);
+}
+
+TEST_CASE("settings with problems change nothing and are told with their lines", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\nqueue_sise = 1\nlog_level = loud\n";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::invalid);
+    CHECK(report.problems.size() == 2);
+    CHECK(report.generation == 1);
+    CHECK(h.changes == 0);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK_THAT(h.live.status().last_reload.value().problem, Catch::StartsWith("x.ini:2: queue_sise: "));
+}
+
+TEST_CASE("what needs a restart is named, and nothing beside it is changed either", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n[rest]\nlisten = 127.0.0.1:1\n[sampling]\nrealtime_priority = 3\n";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::needs_restart);
+    REQUIRE(report.problems.size() == 2);
+    CHECK(problem_text(report.problems.at(0)) == "sampling.realtime_priority: takes a restart, from 0 to 3");
+    CHECK(report.problems.at(1).key == "rest.listen");
+    CHECK(h.changes == 0);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+}
+
+TEST_CASE("a change that fails leaves the settings in force", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n";
+    h.fails_with = "address in use";
+    const ReloadReport report = h.live.reload("SIGHUP");
+    CHECK(report.outcome == ReloadOutcome::failed);
+    CHECK(report.problems.at(0).what == "address in use");
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK(h.live.in_force().generation == 1);
+    CHECK(h.live.status().last_reload.value().outcome == ReloadOutcome::failed);
+}
+
+TEST_CASE("what is applied later than the rest is told", "[gateway][live]") {
+    LiveHarness h;
+    h.left = "the endpoints follow";
+    const ReloadReport report = h.replace("queue_size = 20\n");
+    CHECK(report.outcome == ReloadOutcome::applied);
+    CHECK(report.problems.at(0).what == "the endpoints follow");
+}
+
+TEST_CASE("a dry run shows the changes and makes none, and is no reload", "[gateway][live]") {
+    LiveHarness h;
+    const ReloadReport report = h.replace("queue_size = 20\n", true);
+    CHECK(report.outcome == ReloadOutcome::planned);
+    CHECK(report.changes.size() == 1);
+    CHECK(h.changes == 0);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK_FALSE(h.live.status().last_reload);
+}
+
+TEST_CASE("a setting that runs a program or opens a path changes by a reload, not over REST", "[gateway][live]") {
+    const std::string wanted =
+        "queue_size = 10\n" + std::string(GENERATE("record = /tmp/x\n", "record_files_max = 1\n",
+                                                   "[device \"d\"]\ndriver = exec\ncommand = /bin/true\n",
+                                                   "[device \"d\"]\ndriver = iio\ndevice = a\n",
+                                                   "[device \"d\"]\ndriver = host\nsys_root = /x\n",
+                                                   "[device \"d\"]\ndriver = modbus\nendpoint = rtu:///dev/x\n",
+                                                   "[publish \"p\"]\nendpoint = ipc:///tmp/x\n"));
+    LiveHarness h;
+    const ReloadReport refused = h.replace(wanted);
+    CHECK(refused.outcome == ReloadOutcome::invalid);
+    REQUIRE(refused.problems.size() == 1);
+    CHECK(refused.problems[0].what ==
+          "can only be set in the settings file, because it runs a program or opens a path");
+    CHECK(h.changes == 0);
+    h.file = wanted;
+    CHECK(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("an endpoint without a path can be set over REST", "[gateway][live]") {
+    LiveHarness h;
+    CHECK(h.replace("queue_size = 10\n[publish \"p\"]\nendpoint = tcp://127.0.0.1:0\n").outcome ==
+          ReloadOutcome::applied);
+}
+
+TEST_CASE("a device that becomes one that runs programs is no matter of REST either", "[gateway][live]") {
+    LiveHarness h;
+    h.file += "[device \"d\"]\ndriver = host\n";
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n").outcome ==
+          ReloadOutcome::invalid);
+    CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = clock\n").outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("settings made from ones that are not in force any more are refused", "[gateway][live]") {
+    LiveHarness h;
+    CHECK(h.replace("queue_size = 20\n", false, "q10").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 30\n", false, "q10").outcome == ReloadOutcome::conflict);
+    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.replace("queue_size = 30\n", false, "q20").outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("without a source there is nothing to reload", "[gateway][live]") {
+    Log log("off");
+    LiveSettings live(
+        Settings(), {}, [](const LiveParts::Wanted&) { return std::string(); }, log);
+    CHECK(live.reload("SIGHUP").outcome == ReloadOutcome::failed);
+}
+
+TEST_CASE("a dry run of a reload shows what would change and changes nothing", "[gateway][live]") {
+    LiveHarness h;
+    h.file = "queue_size = 20\n";
+    const ReloadReport report = h.live.reload("anna", true);
+    CHECK(report.outcome == ReloadOutcome::planned);
+    CHECK(report.changes.size() == 1);
+    CHECK(report.generation == 1);
+    CHECK(h.changes == 0);
+    CHECK_FALSE(h.live.status().last_reload);
+}
+
+TEST_CASE("a rollback brings back settings as a generation of their own", "[gateway][live]") {
+    LiveHarness h;
+    CHECK_FALSE(h.live.rollback(std::nullopt, false, "anna"));
+    h.replace("queue_size = 20\n");
+    h.replace("queue_size = 30\n");
+    CHECK(h.live.rollback(1, true, "anna").value().outcome == ReloadOutcome::planned);
+    CHECK(h.live.in_force().settings.queue_size == 30);
+    const ReloadReport report = h.live.rollback(std::nullopt, false, "anna").value();
+    CHECK(report.outcome == ReloadOutcome::applied);
+    CHECK(report.generation == 4);
+    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.live.rollback(1, false, "anna").value().outcome == ReloadOutcome::applied);
+    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK_FALSE(h.live.rollback(9, false, "anna"));
+}
+
+TEST_CASE("the last sixteen generations are kept, with who made them", "[gateway][live]") {
+    LiveHarness h;
+    for (int size = 11; size <= 30; ++size) {
+        h.replace("queue_size = " + std::to_string(size) + "\n");
+    }
+    const std::vector<ConfigGeneration> kept = h.live.generations();
+    REQUIRE(kept.size() == config_generations_max);
+    CHECK(kept.front().number == 6);
+    CHECK(kept.back().number == 21);
+    CHECK(kept.back().who == "anna");
+    CHECK(kept.back().hash == "q30");
+    CHECK(kept.back().changes_count == 1);
+    CHECK_FALSE(h.live.rollback(5, false, "anna"));
+}
+
+TEST_CASE("settings that are not confirmed in time are reverted to those before", "[gateway][live]") {
+    LiveHarness h;
+    for (const auto* const size : {"20", "30"}) {  // the second one is only tried either
+        LiveSettings::Replacement tried{parse_settings(std::string("queue_size = ") + size + '\n', "sent")};
+        tried.revert_after = std::chrono::milliseconds(20);
+        CHECK(h.live.replace(tried, "anna").outcome == ReloadOutcome::applied);
+    }
+    CHECK(test::eventually([&] { return h.live.in_force().settings.queue_size == 10; }));
+    CHECK(test::eventually([&] { return !h.live.status().revert; }));
+    CHECK(h.live.status().last_reload.value().who == "revert_after");
+}
+
+TEST_CASE("settings that are confirmed, or replaced for good, stay", "[gateway][live]") {
+    LiveHarness h;
+    LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
+    tried.revert_after = std::chrono::hours(1);
+    CHECK(h.live.replace(tried, "anna").reverts_at_utc_ns);
+    CHECK(h.live.status().revert.value().generation == 1);
+    CHECK(h.live.confirm("anna") == 2);
+    CHECK_FALSE(h.live.confirm("anna"));
+    CHECK_FALSE(h.live.status().revert);
+    tried.settings.queue_size = 30;
+    CHECK(h.live.replace(tried, "anna").reverts_at_utc_ns);
+    CHECK_FALSE(h.replace("queue_size = 40\n").reverts_at_utc_ns);
+    CHECK_FALSE(h.live.status().revert);
+}
+
+TEST_CASE("a dry run neither begins nor ends a time after which settings are reverted", "[gateway][live]") {
+    LiveHarness h;
+    LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
+    tried.revert_after = std::chrono::hours(1);
+    tried.dry_run = true;
+    h.live.replace(tried, "anna");
+    CHECK_FALSE(h.live.status().revert);
+    tried.dry_run = false;
+    h.live.replace(tried, "anna");
+    h.replace("queue_size = 30\n", true);
+    CHECK(h.live.status().revert);
+}
+
+TEST_CASE("settings in force that differ from the file are reported, whichever of them changed", "[gateway][live]") {
+    LiveHarness h;
+    CHECK(h.live.differs_from_file() == false);
+    h.replace("queue_size = 20\n");
+    CHECK(h.live.differs_from_file() == true);
+    h.live.rollback(1, false, "anna");
+    CHECK(h.live.differs_from_file() == false);
+    h.file = "queue_size = 20\n";
+    CHECK(test::eventually([&] { return h.live.differs_from_file() == true; }));
+    h.live.reload("SIGHUP");
+    CHECK(h.live.differs_from_file() == false);
+    h.file = "queue_size = x\n";
+    CHECK(test::eventually([&] { return h.live.differs_from_file() == true; }));
+}
+
+TEST_CASE("a program that the file names may come back over REST, and no other", "[gateway][live]") {
+    LiveHarness h;
+    const std::string with_program = "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n";
+    h.file = with_program;
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    REQUIRE(h.replace("queue_size = 10\n").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/false\n").outcome ==
+          ReloadOutcome::invalid);
+    CHECK(h.live.rollback(2, false, "anna").value().outcome == ReloadOutcome::applied);
+    h.file = "queue_size = 10\n";
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    CHECK(h.live.rollback(2, false, "anna").value().outcome == ReloadOutcome::invalid);
+}

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "rest/rest_server.hpp"
+#include "settings/settings_json.hpp"
+#include "status/status_json.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telegate::test {
+
+/// Two devices, "host" and "boiler", that take commands as the sampler does, and the parts that REST looks at. Threads:
+/// commands and snapshots any, the rest one.
+class FakeGateway {
+  public:
+    RestHandlers handlers() {
+        RestHandlers handlers;
+        handlers.snapshot = [this] {
+            return answering ? std::optional(snapshot) : std::nullopt;
+        };
+        handlers.status_body = [this] {
+            return answering ? std::make_shared<const std::string>(status_json(snapshot)) : nullptr;
+        };
+        handlers.role_without_credentials = [](const HttpRequest& request) {
+            return request.role;
+        };
+        handlers.config.in_force = [] {
+            return LiveSettings::InForce{};
+        };
+        handlers.config.to_json = settings_json;
+        handlers.config.from_json = [](std::string_view text) {
+            return settings_from_json(text).settings;
+        };
+        handlers.config.generations = [] {
+            return std::vector<ConfigGeneration>(1);
+        };
+        handlers.devices = [] {
+            return std::vector<std::string>{"host", "boiler"};
+        };
+        handlers.command = [this](std::string_view device, DeviceCommand command) {
+            return answering ? std::optional(obey(device, command)) : std::nullopt;
+        };
+        handlers.health = [this] {
+            return health;
+        };
+        handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
+            return answering ? std::optional(format == PayloadFormat::json && id == 3) : std::nullopt;
+        };
+        handlers.published_after = published_after;
+        handlers.log_change = [this](const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            changes.push_back(line);
+        };
+        handlers.log_refused = [this](std::string_view, const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            changes.push_back(line);
+        };
+        handlers.sample_text = &sample_text;
+        handlers.history = &history;
+        handlers.events = &events;
+        handlers.alarms = &alarms;
+        handlers.ledger = &ledger;
+        handlers.streams = &streams;
+        handlers.log_level = &log_level;
+        handlers.traffic = &traffic;
+        return handlers;
+    }
+
+    void put(const std::string& device, DeviceState state) {
+        const std::lock_guard lock(mutex_);
+        states_[device] = state;
+    }
+    DeviceState state(const std::string& device) {
+        const std::lock_guard lock(mutex_);
+        return states_[device];
+    }
+
+    std::atomic<bool> answering{true};
+    StatusSnapshot snapshot;  // as it stands when a server is made of this, or a route is called
+    Health health;
+    std::vector<std::string> changes;  // as logged
+    std::function<std::optional<std::uint64_t>(std::int64_t, std::uint64_t)> published_after;
+    std::atomic<int> streams_opened{0};
+    SystemClock clock;
+    EventLog events{clock};
+    Alarms alarms{events};
+    ChannelTable channels;
+    Ledger ledger{4, channels};
+    SampleText sample_text{channels, 1'795'217'494'123};
+    History history{1'024 * sizeof(TelemetrySample)};
+    OpenStreams streams{[this] { ++streams_opened; },
+                        [] {
+                        }};
+    Reactor reactor;
+    Log log{"off"};
+    LogLevel log_level{reactor, log, "info"};
+    RestTraffic traffic;
+
+  private:
+    CommandResult obey(std::string_view device, DeviceCommand command) {
+        const std::lock_guard lock(mutex_);
+        DeviceState& state = states_[std::string(device)];
+        if (command == DeviceCommand::reset) {
+            state = state == DeviceState::safe ? DeviceState::idle : state;
+            return {state, true};
+        }
+        if (state == DeviceState::safe) {
+            return {state, false};
+        }
+        state = command == DeviceCommand::start ? DeviceState::measuring : DeviceState::idle;
+        return {state, true};
+    }
+
+    std::mutex mutex_;
+    std::map<std::string, DeviceState> states_;
+};
+
+}  // namespace telegate::test

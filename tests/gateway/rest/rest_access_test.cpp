@@ -1,0 +1,276 @@
+#include "rest/rest_server.hpp"
+
+#include "gateway/http/raw_http_client.hpp"
+#include "gateway/rest/fake_gateway.hpp"
+#include "log/json_log_line.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+#include "support/scratch_file.hpp"
+
+#include <httplib.h>
+#include <sys/stat.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+constexpr const char* tokens_text =
+    "# who may do what\n"
+    "reader dashboard reading-is-all-I-do\n"
+    "\n"
+    "admin  operator  I-may-change-things\r\n";
+
+struct GuardedServer {
+    explicit GuardedServer(RestOptions options = {}) : server(with_port(std::move(options)), gateway.handlers()) {
+        server.start();
+    }
+    static RestOptions with_port(RestOptions options) {
+        options.port = 0;
+        return options;
+    }
+
+    int get(const httplib::Headers& headers) { return status(client.Get("/status", headers)); }
+    int post(const httplib::Headers& headers) { return status(client.Post("/start", headers, "", "text/plain")); }
+    static int status(const httplib::Result& answer) { return answer ? answer->status : 0; }
+
+    FakeGateway gateway;
+    RestServer server;
+    httplib::Client client{"127.0.0.1", port_of(server.address())};
+};
+
+/// With a file of tokens.
+struct WithTokens {
+    ScratchDir folder;
+    std::string file = write_private(folder, "tokens", tokens_text);
+    GuardedServer rest{{.credentials = {.tokens_file = file, .tls = {}}}};
+};
+
+httplib::Headers bearer(const std::string& token) {
+    return {{"Authorization", "Bearer " + token}};
+}
+
+const httplib::Headers reader = bearer("reading-is-all-I-do");
+const httplib::Headers admin = bearer("I-may-change-things");
+
+}  // namespace
+
+TEST_CASE("with tokens nobody is let in without one", "[gateway][rest][access]") {
+    WithTokens with;
+    const auto answer = with.rest.client.Get("/status");
+    REQUIRE(answer);
+    CHECK(answer->status == 401);
+    CHECK(answer->get_header_value("WWW-Authenticate") == "Bearer");
+    CHECK(answer->get_header_value("Content-Type") == "application/problem+json");
+    CHECK(with.rest.post({}) == 401);
+    CHECK(with.rest.gateway.state("host") == DeviceState::idle);
+}
+
+TEST_CASE("a reader reads and an admin changes", "[gateway][rest][access]") {
+    WithTokens with;
+    CHECK(with.rest.get(reader) == 200);
+    CHECK(with.rest.post(reader) == 403);
+    CHECK(with.rest.gateway.state("host") == DeviceState::idle);
+    CHECK(with.rest.get(admin) == 200);
+    CHECK(with.rest.post(admin) == 200);
+}
+
+TEST_CASE("the OpenAPI document says whether its reader needs credentials", "[gateway][rest][access]") {
+    WithTokens with;
+    GuardedServer open;
+    const auto alternatives = [](GuardedServer& rest) {
+        const auto answer = rest.client.Get("/openapi.json", reader);
+        REQUIRE(answer);
+        return nlohmann::json::parse(answer->body)["paths"]["/start"]["post"]["security"].size();
+    };
+    CHECK(alternatives(with.rest) == 2);
+    CHECK(alternatives(open) == 3);
+}
+
+TEST_CASE("what is nearly a token is none", "[gateway][rest][access]") {
+    WithTokens with;
+    const auto text = GENERATE("Bearer reading-is-all-I-d", "Bearer reading-is-all-I-doo", "Bearer READING-IS-ALL-I-DO",
+                               "Bearer ", "Bearer", "Basic reading-is-all-I-do", "reading-is-all-I-do",
+                               "Bearer reading-is-all-I-do, Bearer x", "Bearer dashboard");
+    CAPTURE(text);
+    CHECK(with.rest.get({{"Authorization", text}}) == 401);
+}
+
+TEST_CASE("the word Bearer may be written in any case", "[gateway][rest][access]") {
+    WithTokens with;
+    CHECK(with.rest.get({{"Authorization", "bearer reading-is-all-I-do"}}) == 200);
+}
+
+TEST_CASE("who guesses is soon told to wait, and holds up nobody who knows", "[gateway][rest][access]") {
+    WithTokens with;
+    int status = 0;
+    std::string retry;
+    for (int guess = 0; guess < 50 && status != 429; ++guess) {
+        const auto answer = with.rest.client.Get("/status", bearer("a-guess-at-a-token"));
+        REQUIRE(answer);
+        status = answer->status;
+        retry = answer->get_header_value("Retry-After");
+    }
+    CHECK(status == 429);
+    CHECK(retry == "1");
+    CHECK(with.rest.get(reader) == 200);
+    const auto health = with.rest.client.Get("/livez", bearer("a-guess-at-a-token"));
+    REQUIRE(health);
+    CHECK(health->status == 200);
+}
+
+TEST_CASE("changes that come too fast are told to wait", "[gateway][rest][access]") {
+    RestOptions options;
+    options.limits.changes = {0.001, 2};
+    GuardedServer rest(options);
+    CHECK(rest.post({}) == 200);
+    CHECK(rest.post({}) == 200);
+    const auto answer = rest.client.Post("/start", "", "text/plain");
+    REQUIRE(answer);
+    CHECK(answer->status == 429);
+    CHECK(answer->get_header_value("Retry-After") == "1");
+    CHECK(rest.get({}) == 200);
+}
+
+TEST_CASE("new tokens count from the reload on, and the old ones no more", "[gateway][rest][access]") {
+    WithTokens with;
+    write_private(with.folder, "tokens", "reader someone another-token-of-mine\n");
+    CHECK(with.rest.get(reader) == 200);
+    with.rest.server.reload_credentials();
+    CHECK(with.rest.get(reader) == 401);
+    CHECK(with.rest.get(bearer("another-token-of-mine")) == 200);
+}
+
+TEST_CASE("a reload of a bad file changes nothing and says why", "[gateway][rest][access]") {
+    WithTokens with;
+    write_private(with.folder, "tokens", "reader someone short\n");
+    CHECK_THROWS_WITH(with.rest.server.reload_credentials(), Catch::Contains(with.file + ":1: the token of someone"));
+    CHECK(with.rest.get(reader) == 200);
+}
+
+TEST_CASE("a page from elsewhere changes nothing", "[gateway][rest][access]") {
+    GuardedServer rest;
+    const std::string own = "http://" + rest.server.address();
+    CHECK(rest.post({{"Origin", "http://evil.example"}}) == 403);
+    CHECK(rest.post({{"Origin", "null"}}) == 403);
+    CHECK(rest.post({{"Origin", own + "0"}}) == 403);
+    CHECK(rest.gateway.state("host") == DeviceState::idle);
+    CHECK(rest.post({{"Origin", own}}) == 200);
+    CHECK(rest.get({{"Origin", "http://evil.example"}}) == 200);
+}
+
+TEST_CASE("a name that somebody else gave this machine opens nothing", "[gateway][rest][access]") {
+    GuardedServer rest;
+    const auto [host, status] = GENERATE(table<std::string, int>({
+        {"evil.example", 421},
+        {"evil.example:8080", 421},
+        {"localhost.evil.example", 421},
+        {"127.0.0.1.evil.example", 421},
+        {"[::1", 421},
+        {"[::1]x", 421},
+        {"127.0.0.1:x", 421},
+        {"localhost", 200},
+        {"LOCALHOST:8080", 200},
+        {"127.0.0.1:8080", 200},
+        {"10.0.0.7", 200},
+        {"[::1]:8080", 200},
+    }));
+    CAPTURE(host);
+    CHECK(rest.get({{"Host", host}}) == status);
+    CHECK(rest.get({{"Host", host}, {"Authorization", "Bearer whatever"}}) == status);
+}
+
+TEST_CASE("where nobody has a token, a page that shows one may change no more than another",
+          "[gateway][rest][access]") {
+    GuardedServer rest;
+    CHECK(rest.post({{"Origin", "http://evil.example"}, {"Authorization", "x"}}) == 403);
+    CHECK(rest.gateway.state("host") == DeviceState::idle);
+}
+
+TEST_CASE("with a token any name will do", "[gateway][rest][access]") {
+    WithTokens with;
+    httplib::Headers headers = admin;
+    headers.emplace("Host", "telegate.example");
+    headers.emplace("Origin", "https://dashboard.example");
+    CHECK(with.rest.post(headers) == 200);
+}
+
+TEST_CASE("a change is told to the log with who and what", "[gateway][rest][access]") {
+    ScratchDir folder;
+    FakeGateway gateway;
+    std::string told;
+    RestHandlers handlers = gateway.handlers();
+    handlers.log_change = [&told](const std::string& line) {
+        told += line + '\n';
+    };
+    handlers.log_refused = [&told](std::string_view who, const std::string& line) {
+        told += "refused " + std::string(who) + ": " + line + '\n';
+    };
+    RestServer server(
+        {.port = 0, .credentials = {.tokens_file = write_private(folder, "tokens", tokens_text), .tls = {}}}, handlers);
+    server.start();
+    httplib::Client client("127.0.0.1", port_of(server.address()));
+    client.Get("/status", admin);
+    client.Post("/start", "", "text/plain");
+    client.Post("/start", reader, "", "text/plain");
+    client.Post("/devices/host/stop", admin, "", "text/plain");
+    server.stop();
+    CHECK(told ==
+          "refused dashboard: rest change who=dashboard method=POST path=/start result=403\n"
+          "rest change who=operator method=POST path=/devices/host/stop result=200 command=stop device=host\n");
+}
+
+TEST_CASE("a path cannot put members of its own into the log", "[gateway][rest][access]") {
+    ScratchDir folder;
+    FakeGateway gateway;
+    RestServer server(
+        {.port = 0, .credentials = {.tokens_file = write_private(folder, "tokens", tokens_text), .tls = {}}},
+        gateway.handlers());
+    server.start();
+    const std::string path = GENERATE("/devices/x%20result=200%20who=operator%20path=/stop%20y=/start",
+                                      "/devices/%22%20result=200%20why=%22/start", "/devices/\"result=200/start");
+    httplib::Client client("127.0.0.1", port_of(server.address()));
+    client.set_url_encode(false);
+    client.Post(path.c_str(), reader, "", "text/plain");
+    server.stop();
+    REQUIRE(gateway.changes.size() == 1);
+    const auto line = nlohmann::json::parse(json_log_line("T", "info", gateway.changes[0]));
+    CHECK(line == nlohmann::json{{"time", "T"},
+                                 {"level", "info"},
+                                 {"message", "rest change"},
+                                 {"who", "dashboard"},
+                                 {"method", "POST"},
+                                 {"path", path},
+                                 {"result", 403}});
+    CHECK(gateway.changes[0].find(" who=operator") == std::string::npos);
+}
+
+TEST_CASE("a body of somebody unknown is not waited for", "[gateway][rest][access]") {
+    WithTokens with;
+    RawHttpClient client(with.rest.server.address());
+    client.send("POST /start HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n");
+    CHECK(client.read_until("\r\n").starts_with("HTTP/1.1 401"));
+}
+
+TEST_CASE("a change shows in the status at once", "[gateway][rest]") {
+    FakeGateway gateway;
+    RestHandlers handlers = gateway.handlers();
+    handlers.snapshot = [&gateway] {
+        StatusSnapshot snapshot;
+        snapshot.epoch_ms = gateway.state("host") == DeviceState::measuring ? 1 : 0;
+        return std::optional(snapshot);
+    };
+    RestServer server({.port = 0}, handlers);
+    server.start();
+    httplib::Client client("127.0.0.1", port_of(server.address()));
+    for (int time = 0; time < 10; ++time) {
+        CHECK(client.Get("/status")->body.find("\"epoch\":0") != std::string::npos);
+        client.Post("/start", "", "text/plain");
+        CHECK(client.Get("/status")->body.find("\"epoch\":1") != std::string::npos);
+        client.Post("/stop", "", "text/plain");
+    }
+}

@@ -1,0 +1,364 @@
+#include "gateway/rest/rest_call.hpp"
+#include "status/health_checks.hpp"
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+
+#include <array>
+#include <fstream>
+#include <map>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+json parameter_fault(const json& problem) {
+    return problem["status"] == 422 ? problem["errors"][0]["parameter"] : json();
+}
+std::string pointer_fault(const json& problem) {
+    return problem["status"] == 422 ? problem["errors"][0]["pointer"].get<std::string>() : "no fault";
+}
+
+HealthCheck good_check(std::string_view name) {
+    return {name, true, false, ""};
+}
+
+/// Two devices as in FakeGateway, one channel each, samples 1 to `samples` of the first in the history.
+struct Sampled : RestCaller {
+    explicit Sampled(std::uint64_t samples = 0) {
+        for (std::uint64_t seq = 1; seq <= samples; ++seq) {
+            write(numbered(cpu, seq));
+        }
+        fields["Content-Type"] = "application/json";
+    }
+    void write(const TelemetrySample& sample) { gateway.history.write({&sample, 1}); }
+    std::vector<std::uint64_t> seqs(const std::string& target) {
+        std::vector<std::uint64_t> result;
+        const json answer = ask("GET", target);
+        for (const json& sample : answer["samples"]) {
+            result.push_back(sample["seq"]);
+        }
+        return result;
+    }
+
+    ChannelId cpu = gateway.channels.add(DeviceId{0}, "host", "cpu", "%").value();
+    ChannelId heat = gateway.channels.add(DeviceId{1}, "boiler", "heat", "Cel").value();
+};
+
+}  // namespace
+
+TEST_CASE("health is 200 when all is well, and lists the checks when asked", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("sampling"), good_check("pump")};
+    const std::string path = GENERATE("/livez", "/readyz", "/healthz", "/-/healthy", "/-/ready");
+    CAPTURE(path);
+    CHECK(call("GET", path).body == "ok\n");
+    CHECK(call("GET", path + "?verbose").body == "[+] sampling ok\n[+] pump ok\nok\n");
+}
+
+TEST_CASE("a warning leaves health good and is listed", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), check_channel_settings({"boiler/flow.temps", "boiler/b"})};
+    CHECK(call("GET", "/readyz").body == "ok\n");
+    CHECK(call("GET", "/readyz?verbose").body ==
+          "[+] pump ok\n[!] channel_settings warning: no channel has the name of the section boiler/flow.temps, "
+          "boiler/b\nok\n");
+    CHECK(check_channel_settings(std::vector<std::string>(12, "d/x")).detail.ends_with(", d/x and 2 more"));
+    CHECK(check_channel_settings({}).detail.empty());
+}
+
+TEST_CASE("what is not ready is 503 and named, and is alive unless it is vital", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), {"devices", false, false, "boiler is in error"}};
+    const HttpResponse response = call("GET", "/readyz");
+    CHECK(response.status == 503);
+    CHECK(header_of(response, "Retry-After") == "1");
+    CHECK(json::parse(response.body)["detail"] == "devices: boiler is in error");
+    CHECK(call("GET", "/readyz?verbose").body == "[+] pump ok\n[-] devices failed: boiler is in error\nfailed\n");
+    CHECK(call("GET", "/livez").status == 200);
+    call.gateway.health.checks[1].vital = true;
+    CHECK(call("GET", "/livez").status == 503);
+}
+
+TEST_CASE("a failed check that is a warning is listed and leaves the gateway ready", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), {"devices", false, false, "boiler is in error", true}};
+    CHECK(call("GET", "/readyz").status == 200);
+    CHECK(call("GET", "/readyz?verbose").body == "[+] pump ok\n[!] devices warning: boiler is in error\nok\n");
+}
+
+TEST_CASE("a request chooses the checks that count", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {{"pump", false, true, "hangs"},
+                                  {"devices", false, false, "boiler is in error", true}};
+    CHECK(call("GET", "/readyz").status == 503);
+    CHECK(call("GET", "/readyz?exclude=pump").status == 200);
+    CHECK(call("GET", "/livez?exclude=pump").status == 200);
+    CHECK(call("GET", "/readyz?exclude=pump&include=devices").status == 503);
+    CHECK(call("GET", "/readyz?exclude=pump&exclude=devices&include=devices").status == 200);
+    CHECK(call("GET", "/readyz?exclude=pump&include=devices&verbose").body ==
+          "[-] pump excluded: failed: hangs\n[-] devices failed: boiler is in error\nfailed\n");
+}
+
+TEST_CASE("a check that does not exist cannot be chosen", "[gateway][rest][health]") {
+    RestCaller call;
+    call.gateway.health.checks = {good_check("pump"), good_check("devices")};
+    const json answer = call.ask("GET", "/readyz?exclude=device");
+    CHECK(parameter_fault(answer) == "exclude");
+    CHECK(answer["errors"][0]["detail"] == "no check has this name: \"device\"; known: pump, devices");
+}
+
+TEST_CASE("devices show what /status shows of them, and their books", "[gateway][rest]") {
+    RestCaller call;
+    DeviceStatus device;
+    device.name = "boiler";
+    device.state = DeviceState::error;
+    device.last_error = "no answer";
+    call.gateway.snapshot.devices = {device};
+    call.gateway.snapshot.books.resize(1);
+    call.gateway.snapshot.books[0].sampled = 7;
+    const json one = call.ask("GET", "/devices/boiler");
+    CHECK(one["state"] == "error");
+    CHECK(one["books"]["sampled"] == 7);
+    CHECK(one["books"]["balanced"] == false);
+    CHECK(call.ask("GET", "/devices")["devices"] == json::array({one}));
+    CHECK(call.ask("GET", "/devices/boyler")["detail"] == "there is no device \"boyler\"; known: boiler");
+}
+
+TEST_CASE("the log level is shown, changed, and goes back by itself", "[gateway][rest][log]") {
+    Sampled call;
+    CHECK(call.ask("GET", "/log-level") == json::parse(R"({"level":"info","reverts_to":null,"reverts_at":null})"));
+    const json changed = call.ask("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
+    CHECK(changed["level"] == "debug");
+    CHECK(changed["reverts_to"] == "info");
+    CHECK_THAT(changed["reverts_at"].get<std::string>(), Catch::StartsWith("20") && Catch::EndsWith("Z"));
+    CHECK(call.ask("PUT", "/log-level", R"({"level":"warn"})")["reverts_to"].is_null());
+}
+
+TEST_CASE("a change is logged with what it did", "[gateway][rest][log]") {
+    Sampled call;
+    (void)call("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
+    (void)call("DELETE", "/subscribers/json-3");
+    (void)call("POST", "/reset");
+    CHECK(
+        call.gateway.changes ==
+        std::vector<std::string>{"rest change who=test method=PUT path=/log-level result=200 log_level=debug for_s=600",
+                                 "rest change who=test method=DELETE path=/subscribers/json-3 result=200 closed=json-3",
+                                 "rest change who=test method=POST path=/reset result=200 command=reset devices=2"});
+}
+
+TEST_CASE("a log level goes back after its time, to the one that was meant to stay", "[gateway][log]") {
+    FakeGateway gateway;
+    (void)gateway.log_level.set("warn", std::nullopt, "test");
+    (void)gateway.log_level.set("debug", 1h, "test");
+    (void)gateway.log_level.set("trace", 1ms, "test");
+    CHECK(gateway.log_level.status().reverts_to == "warn");
+    CHECK(eventually([&] {
+        gateway.reactor.poll();
+        return gateway.log_level.status().level == "warn";
+    }));
+    CHECK(gateway.log_level.status().reverts_to.empty());
+}
+
+TEST_CASE("a level that is set to stay is not taken back by an earlier time", "[gateway][log]") {
+    FakeGateway gateway;
+    (void)gateway.log_level.set("debug", 1ms, "test");
+    (void)gateway.log_level.set("error", std::nullopt, "test");
+    bool timer_has_run = false;
+    CHECK(eventually([&] { return gateway.reactor.run_for(5ms) ? (timer_has_run = true, false) : timer_has_run; }));
+    CHECK(gateway.log_level.status().level == "error");
+}
+
+TEST_CASE("a wrong log level is told with what was given", "[gateway][rest][log]") {
+    Sampled call;
+    const json answer = call.ask("PUT", "/log-level", R"({"level":"loud","revert_after":"soon"})");
+    CHECK(answer["errors"][0]["detail"] == "\"loud\" is no level; allowed: trace, debug, info, warn, error, off");
+    CHECK(answer["errors"][1]["detail"] == "\"soon\" is no such time; allowed: 1s to 24h, such as 90s, 10m or 1h30m");
+}
+
+TEST_CASE("a log level goes back after a time as settings have them", "[gateway][rest][log]") {
+    Sampled call;
+    const auto* const time = GENERATE("1s", "90s", "1000s", "1h30m", "24h", "1500ms", "1.5 h");
+    CAPTURE(time);
+    const json body{{"level", "debug"}, {"revert_after", time}};
+    CHECK(call.ask("PUT", "/log-level", body.dump())["reverts_to"] == "info");
+}
+
+TEST_CASE("a wrong log level names the member and what is allowed", "[gateway][rest][log]") {
+    Sampled call;
+    const auto [body, pointer] =
+        GENERATE(table<std::string, std::string>({{R"({"level":"loud"})", "/level"},
+                                                  {R"({"level":7})", "/level"},
+                                                  {R"({})", "/level"},
+                                                  {R"({"level":"info","revert_after":"0s"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"25h"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"999ms"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"24h1s"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"2000"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":"10 years"})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":""})", "/revert_after"},
+                                                  {R"({"level":"info","revert_after":10})", "/revert_after"},
+                                                  {R"({"level":"info","re/vert~":1})", "/re~1vert~0"},
+                                                  {"{\"level\":\"debug\"}" + std::string(1'024, ' '), ""},
+                                                  {R"({"level":"debug","level":"debug"})", "/level"},
+                                                  {"[]", ""},
+                                                  {"{", ""},
+                                                  {"", ""}}));
+    CAPTURE(body);
+    CHECK(pointer_fault(call.ask("PUT", "/log-level", body)) == pointer);
+    CHECK(call.ask("GET", "/log-level")["level"] == "info");
+}
+
+TEST_CASE("a body of another type is 415", "[gateway][rest]") {
+    Sampled call;
+    call.fields["Content-Type"] = GENERATE("", "text/plain", "application/x-www-form-urlencoded");
+    CHECK(call("PUT", "/log-level", R"({"level":"debug"})").status == 415);
+    CHECK(call.ask("GET", "/log-level")["level"] == "info");
+}
+
+TEST_CASE("channels are listed, by prefix if one is given", "[gateway][rest]") {
+    Sampled call;
+    CHECK(call.ask("GET", "/channels")["channels"].size() == 2);
+    CHECK(call.ask("GET", "/channels?prefix=host/")["channels"] ==
+          json::parse(R"([{"topic":"host/cpu","device":"host","channel":"cpu","unit":"%","books":{"sampled":0,
+          "published":0,"filtered":0,"queued":0,"dropped":{"queue_overflow":0,"shutdown":0},"drops":{}}}])"));
+    CHECK(call.ask("GET", "/channels?prefix=hosts")["channels"].empty());
+}
+
+TEST_CASE("channels are listed piece by piece, however many there are", "[gateway][rest]") {
+    Sampled call;
+    for (int channel = 2; channel < 1'000; ++channel) {
+        REQUIRE(call.gateway.channels.add(DeviceId{0}, "host", "c" + std::to_string(channel), "").has_value());
+    }
+    const HttpResponse response = call("GET", "/channels");
+    REQUIRE(response.pieces);
+    std::string text;
+    bool has_more = true;
+    while (has_more) {
+        const std::size_t before = text.size();
+        has_more = response.pieces(text, 1'000);
+        CHECK(text.size() - before < 2'000);
+    }
+    const json list = json::parse(text);
+    CHECK(list["channels"].size() == 1'000);
+    CHECK(list["channels"].back()["topic"] == "host/c999");
+    CHECK(list["refused"] == 0);
+}
+
+TEST_CASE("a channel shows its books and what it lost for each reason", "[gateway][rest]") {
+    Sampled call;
+    TelemetrySample sample{};
+    sample.seq = 4;
+    sample.time_utc_ns = 1'000'000'000;
+    call.gateway.ledger.captured(DeviceId{0}, std::array{sample});
+    call.gateway.ledger.dropped_at_queue(sample, DropReason::queue_overflow);
+    call.gateway.ledger.progress(sample.channel).reach(2);
+    const json books = call.ask("GET", "/channels")["channels"][0]["books"];
+    CHECK(books == json::parse(R"({"sampled":4,"published":2,"filtered":0,"queued":1,
+        "dropped":{"queue_overflow":1,"shutdown":0},"drops":{"queue_overflow":{"count":1,"first_seq":4,"last_seq":4,
+        "first_time":"1970-01-01T00:00:01.000000000Z","last_time":"1970-01-01T00:00:01.000000000Z"}}})"));
+}
+
+TEST_CASE("the last samples are as they are published", "[gateway][rest]") {
+    Sampled call;
+    ChannelStatus cpu{"host/cpu", "%", numbered(call.cpu, 42), {}};
+    cpu.last.quality = Quality::good;
+    ChannelStatus never{"boiler/heat", "Cel", TelemetrySample{}, {}};
+    call.gateway.snapshot.channels = {cpu, never};
+    const json latest = call.ask("GET", "/samples/latest");
+    REQUIRE(latest["samples"].size() == 1);
+    CHECK(latest["samples"][0] ==
+          json::parse(R"({"device":"host","channel":"cpu","epoch":1795217494123,"seq":42,)"
+                      R"("time":"1970-01-01T00:00:00.000000000Z","value":42,"unit":"%","quality":"good"})"));
+    CHECK(call.ask("GET", "/samples/latest?prefix=boiler")["samples"].empty());
+}
+
+TEST_CASE("without since_seq the newest samples of a channel come, the oldest of them first", "[gateway][rest]") {
+    Sampled call(300);
+    const std::vector<std::uint64_t> newest = call.seqs("/samples/host/cpu");
+    REQUIRE(newest.size() == 100);
+    CHECK(newest.front() == 201);
+    CHECK(newest.back() == 300);
+    CHECK(call.seqs("/samples/host/cpu?limit=2") == std::vector<std::uint64_t>{299, 300});
+    CHECK(call.seqs("/samples/boiler/heat").empty());
+}
+
+TEST_CASE("with since_seq the samples behind it come, and whether there are more", "[gateway][rest]") {
+    Sampled call(10);
+    CHECK(call.seqs("/samples/host/cpu?since_seq=7") == std::vector<std::uint64_t>{8, 9, 10});
+    const json first = call.ask("GET", "/samples/host/cpu?since_seq=0&limit=4");
+    CHECK(first["more"] == true);
+    CHECK(first["gap"].is_null());
+    CHECK(first["samples"].size() == 4);
+    CHECK(call.ask("GET", "/samples/host/cpu?since_seq=6&limit=4")["more"] == false);
+    CHECK(call.seqs("/samples/host/cpu?since_seq=10").empty());
+}
+
+TEST_CASE("samples that are no longer held are a gap with both ends", "[gateway][rest]") {
+    Sampled call(2'000);  // of which 1024 are held
+    const json answer = call.ask("GET", "/samples/host/cpu?since_seq=100");
+    CHECK(answer["gap"] == json::parse(R"({"first_seq":101,"last_seq":976})"));
+    CHECK(answer["samples"][0]["seq"] == 977);
+}
+
+TEST_CASE("a wrong parameter is named with what is allowed", "[gateway][rest]") {
+    Sampled call;
+    const auto [query, name] = GENERATE(table<std::string, std::string>({{"limit=0", "limit"},
+                                                                         {"limit=10001", "limit"},
+                                                                         {"limit=", "limit"},
+                                                                         {"limit=1&limit=2", "limit"},
+                                                                         {"since_seq=-1", "since_seq"},
+                                                                         {"since_seq=1.5", "since_seq"},
+                                                                         {"since_seq=x", "since_seq"}}));
+    CAPTURE(query);
+    CHECK(parameter_fault(call.ask("GET", "/samples/host/cpu?" + query)) == name);
+}
+
+TEST_CASE("a prefix is as long as a topic may be, in characters", "[gateway][rest]") {
+    Sampled call;
+    std::string most;
+    for (int i = 0; i < 256; ++i) {
+        most += "%C3%A4";
+    }
+    const std::string path = GENERATE("/channels", "/samples/latest", "/stream");
+    CAPTURE(path);
+    CHECK(call("GET", path + "?prefix=" + most).status == 200);
+    CHECK(parameter_fault(call.ask("GET", path + "?prefix=" + most + "a")) == "prefix");
+}
+
+TEST_CASE("a channel that is not there is 404", "[gateway][rest]") {
+    Sampled call;
+    const std::string path = GENERATE("/samples/host/heat", "/samples/x/cpu", "/samples/host/CPU");
+    CAPTURE(path);
+    CHECK(call("GET", path).status == 404);
+}
+
+TEST_CASE("subscribers have ids that close them", "[gateway][rest]") {
+    RestCaller call;
+    SubscriberStatus subscriber;
+    subscriber.id = 3;
+    subscriber.format = PayloadFormat::cbor;
+    call.gateway.snapshot.subscribers = {subscriber};
+    CHECK(call.ask("GET", "/subscribers")["subscribers"][0]["id"] == "cbor-3");
+    CHECK(call.ask("DELETE", "/subscribers/json-3") == json::parse(R"({"closed":"json-3"})"));
+    const std::string id = GENERATE("json-4", "cbor-3", "json-", "json-3x", "3", "xml-3", "json--3");
+    CAPTURE(id);
+    CHECK(call("DELETE", "/subscribers/" + id).status == 404);
+}
+
+TEST_CASE("what the gateway does not answer in time is 503 with a time to retry", "[gateway][rest]") {
+    RestCaller call;
+    call.gateway.answering = false;
+    const auto [method, path] = GENERATE(table<std::string, std::string>({{"GET", "/devices"},
+                                                                          {"GET", "/devices/host"},
+                                                                          {"GET", "/samples/latest"},
+                                                                          {"GET", "/subscribers"},
+                                                                          {"GET", "/metrics"},
+                                                                          {"DELETE", "/subscribers/json-3"}}));
+    CAPTURE(path);
+    const HttpResponse response = call(method, path);
+    CHECK(response.status == 503);
+    CHECK(header_of(response, "Retry-After") == "1");
+}

@@ -1,0 +1,165 @@
+#include "rest/rest_server.hpp"
+
+#include "gateway/http/echo_server.hpp"
+#include "gateway/http/raw_http_client.hpp"
+#include "gateway/rest/fake_gateway.hpp"
+#include "support/catch.hpp"
+#include "support/certificates.hpp"
+#include "support/scratch_file.hpp"
+
+#include <httplib.h>
+#include <openssl/ssl.h>
+
+#include <chrono>
+#include <list>
+#include <memory>
+#include <string>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct TlsFixture {
+    RestCredentialPaths paths(bool with_clients = false) const {
+        return {.tokens_file = {},
+                .tls = {server_certificate.certificate_path, server_certificate.key_path,
+                        with_clients ? authority.certificate_path : std::string()}};
+    }
+    void start(RestCredentialPaths credentials) {
+        rest = std::make_unique<RestServer>(RestOptions{.port = 0, .credentials = std::move(credentials)},
+                                            gateway.handlers());
+        rest->start();
+    }
+    /// A client that trusts our authority, with a certificate of its own or without.
+    std::unique_ptr<httplib::SSLClient> connect(const Certificate* own = nullptr) const {
+        const int port = port_of(rest->address());
+        auto client = own == nullptr ? std::make_unique<httplib::SSLClient>("127.0.0.1", port)
+                                     : std::make_unique<httplib::SSLClient>("127.0.0.1", port, own->certificate_path,
+                                                                            own->key_path);
+        client->set_ca_cert_path(authority.certificate_path.c_str());
+        client->enable_server_certificate_verification(false);  // of the name; 127.0.0.1 is nobody's
+        client->set_keep_alive(true);
+        return client;
+    }
+
+    ScratchDir folder;
+    const Certificate authority{folder, "authority"};
+    const Certificate server_certificate{folder, "gateway", &authority};
+    const Certificate operator_certificate{folder, "operator", &authority};
+    const Certificate stranger{folder, "stranger"};
+    FakeGateway gateway;
+    std::unique_ptr<RestServer> rest;
+};
+
+int status_of_answer(const httplib::Result& answer) {
+    return answer ? answer->status : 0;
+}
+
+}  // namespace
+
+TEST_CASE("with a certificate the server speaks TLS, and nothing else", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths());
+    CHECK(tls.rest->urls() == std::vector<std::string>{"https://" + tls.rest->address()});
+    const auto client = tls.connect();
+    CHECK(status_of_answer(client->Get("/status")) == 200);
+    CHECK(status_of_answer(client->Post("/start", "", "text/plain")) == 200);
+    CHECK(status_of_answer(client->Get("/samples/latest?prefix=%20")) == 200);
+    CHECK(status_of_answer(httplib::Client("127.0.0.1", port_of(tls.rest->address())).Get("/status")) == 0);
+}
+
+TEST_CASE("a large body comes through TLS whole", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths());
+    const std::string body(RestServer::body_bytes_max, 'x');
+    const auto client = tls.connect();
+    CHECK(status_of_answer(client->Post("/start", body, "text/plain")) == 200);
+    CHECK(status_of_answer(client->Post("/start", body + 'x', "text/plain")) == 413);
+}
+
+TEST_CASE("only who has a certificate of the authority is let in", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths(true));
+    CHECK(status_of_answer(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
+    CHECK(status_of_answer(tls.connect(&tls.stranger)->Get("/status")) == 0);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 0);
+}
+
+TEST_CASE("with tokens too, a certificate or a token will do", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    RestCredentialPaths paths = tls.paths(true);
+    paths.tokens_file = write_private(tls.folder, "tokens", "reader someone a-token-of-someone\n");
+    tls.start(paths);
+    CHECK(status_of_answer(tls.connect(&tls.operator_certificate)->Get("/status")) == 200);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 401);
+    CHECK(status_of_answer(tls.connect()->Get("/status", {{"Authorization", "Bearer a-token-of-someone"}})) == 200);
+    CHECK(status_of_answer(tls.connect(&tls.stranger)->Get("/status")) == 0);
+}
+
+TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    std::string who;
+    RestHandlers handlers = tls.gateway.handlers();
+    handlers.log_change = [&who](const std::string& line) {
+        who = line;
+    };
+    tls.rest = std::make_unique<RestServer>(RestOptions{.port = 0, .credentials = tls.paths(true)}, handlers);
+    tls.rest->start();
+    REQUIRE(status_of_answer(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
+    tls.rest->stop();
+    CHECK(who == "rest change who=\"cn=operator\" method=POST path=/start result=200 command=start devices=2");
+}
+
+TEST_CASE("a new certificate counts for new connections, and the open ones stay", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths());
+    const auto open = tls.connect();
+    REQUIRE(status_of_answer(open->Get("/status")) == 200);
+    const Certificate renewed(tls.folder, "gateway", &tls.authority);  // the same files
+    tls.rest->reload_credentials();
+    CHECK(status_of_answer(open->Get("/status")) == 200);
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
+}
+
+TEST_CASE("a key that does not belong to the certificate changes nothing, and is named", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths());
+    std::filesystem::copy_file(tls.stranger.key_path, tls.server_certificate.key_path,
+                               std::filesystem::copy_options::overwrite_existing);
+    CHECK_THROWS_WITH(tls.rest->reload_credentials(), Catch::StartsWith(tls.server_certificate.key_path));
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
+}
+
+TEST_CASE("a key that everybody may read is refused", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    REQUIRE(::chmod(tls.server_certificate.key_path.c_str(), 0644) == 0);
+    CHECK_THROWS_WITH(tls.start(tls.paths()), Catch::Contains("chmod o= " + tls.server_certificate.key_path));
+}
+
+TEST_CASE("TLS older than 1.2 is refused", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths());
+    const auto client = tls.connect();
+    ::SSL_CTX_set_max_proto_version(client->ssl_context(), TLS1_1_VERSION);
+    ::SSL_CTX_set_security_level(client->ssl_context(), 0);
+    CHECK(status_of_answer(client->Get("/status")) == 0);
+    const auto newer = tls.connect();
+    ::SSL_CTX_set_max_proto_version(newer->ssl_context(), TLS1_2_VERSION);
+    CHECK(status_of_answer(newer->Get("/status")) == 200);
+}
+
+TEST_CASE("handshakes that stop half way, and garbage, hold up nobody", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    tls.start(tls.paths());
+    std::list<RawHttpClient> others;
+    for (int client = 0; client < 20; ++client) {
+        others.emplace_back(tls.rest->address());
+        others.emplace_back(tls.rest->address()).send("\x16\x03\x01\x02");
+        others.emplace_back(tls.rest->address()).send("GET / HTTP/1.1\r\n\r\n");
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
+    CHECK(std::chrono::steady_clock::now() - begin < 4s);  // each of the others has 5 s
+}

@@ -1,0 +1,67 @@
+#include "services/asked_requests.hpp"
+
+#include "support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+using Frames = std::vector<std::string>;
+
+/// What came of one peer. `messages` stays where it is while the requests are added.
+AskedRequests asked(const std::vector<Frames>& messages) {
+    MessageBatch batch;
+    for (const Frames& message : messages) {
+        for (const std::string& frame : message) {
+            batch.add_frame(as_bytes(frame));
+        }
+        batch.end_message();
+    }
+    AskedRequests requests;
+    requests.add(batch);
+    return requests;
+}
+
+}  // namespace
+
+TEST_CASE("requests are given out in order, each with the frames in front of it", "[gateway][services]") {
+    AskedRequests requests = asked({{"a", "", "one"}, {"two"}, {"", "three"}});
+    REQUIRE(requests.size() == 3);
+    CHECK(requests.front().envelope == Frames{"a", ""});
+    CHECK(requests.front().body == "one");
+    requests.pop_front();
+    CHECK(requests.front().envelope.empty());
+    CHECK(requests.front().body == "two");
+    requests.pop_front();
+    CHECK(requests.front().envelope == Frames{""});
+    CHECK(requests.front().body == "three");
+    requests.pop_front();
+    CHECK(requests.empty());
+}
+
+TEST_CASE("a receive buffer of the shortest requests takes little more than it did there", "[gateway][services]") {
+    constexpr std::size_t buffer_bytes = 4 * 1024;
+    constexpr std::size_t wire_bytes = 2;  // of an empty frame
+    AskedRequests requests = asked(std::vector<Frames>(buffer_bytes / wire_bytes, Frames{""}));
+    CHECK(requests.bytes() <= 2 * buffer_bytes);
+    while (!requests.empty()) {
+        requests.pop_front();
+    }
+    CHECK(requests.bytes() < 100);
+}
+
+TEST_CASE("frames that are no request are told so", "[gateway][services]") {
+    CHECK(asked({{"a", "b"}}).front().fault == "the request has 2 frames, allowed: one, or one behind an empty one");
+    CHECK(asked({{"a", ""}}).front().fault == "the request has 0 frames, allowed: one, or one behind an empty one");
+    CHECK(asked({{"a", "", "{}"}}).front().fault.empty());
+}
+
+TEST_CASE("frames in front that are too long do not come back", "[gateway][services]") {
+    const AskedRequests requests = asked({{std::string(1'025, 'x'), "", "{}"}});
+    CHECK(requests.front().fault ==
+          "the frames in front of the request are 1025 bytes, allowed: at most 1024; the answer comes without them");
+    CHECK(requests.front().envelope.empty());
+}

@@ -1,0 +1,212 @@
+#include "state/state_file.hpp"
+#include "state/broken_file.hpp"
+
+#include "base/setting_failure.hpp"
+#include "config/load.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+constexpr uid_t other_user = 65'534;
+
+struct Scratch {
+    Scratch() : log(LogOptions{.file = dir.path("log")}) {}
+
+    void write(const std::string& name, const std::string& text) const { std::ofstream(dir.path(name)) << text; }
+    [[nodiscard]] std::string read(const std::string& name) const {
+        std::ifstream file(dir.path(name));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    [[nodiscard]] bool has(const std::string& name) const {
+        return std::filesystem::exists(std::filesystem::symlink_status(dir.path(name)));
+    }
+    /// One run of a gateway, from start to stop. Its epoch.
+    std::int64_t run(std::int64_t now_ms, const std::string& name = "state") {
+        StateFile file(dir.path(name), log);
+        const std::int64_t epoch = file.choose_epoch(now_ms);
+        file.begin(epoch);
+        file.end({{"a/b", 7}}, 100, {.time_utc_ms = epoch + 1, .books = {.sampled = 100, .published = 100}});
+        return epoch;
+    }
+
+    test::ScratchDir dir;
+    Log log;
+};
+
+/// As another user than root for its life, who may read no file that is closed to him. Nothing for who is not root.
+class WithoutRoot {
+  public:
+    explicit WithoutRoot(const std::string& folder) {
+        if (::geteuid() == 0) {
+            REQUIRE(::chmod(folder.c_str(), 0777) == 0);
+            REQUIRE(::seteuid(other_user) == 0);
+        }
+    }
+    ~WithoutRoot() {
+        if (::getuid() == 0) {
+            CHECK(::seteuid(0) == 0);
+        }
+    }
+    WithoutRoot(const WithoutRoot&) = delete;
+    WithoutRoot& operator=(const WithoutRoot&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("an epoch is the time of the start, as long as the clock goes on", "[gateway][services][state_file]") {
+    Scratch scratch;
+    CHECK(scratch.run(1'000) == 1'000);
+    CHECK(scratch.run(2'000) == 2'000);
+    CHECK(scratch.read("log").empty());
+}
+
+TEST_CASE("a clock that is behind forgets no epoch and gives none twice", "[gateway][services][state_file]") {
+    Scratch scratch;
+    CHECK(scratch.run(5'000) == 5'000);
+    CHECK(scratch.run(5'000) == 5'001);
+    CHECK(scratch.run(0) == 5'002);
+    const StateFile file(scratch.dir.path("state"), scratch.log);
+    for (const std::int64_t epoch : {5'000, 5'001, 5'002}) {
+        REQUIRE(file.find(epoch) != nullptr);
+        CHECK(file.find(epoch)->last_seqs.at("a/b") == 7);
+    }
+    CHECK_THAT(scratch.read("log"), Catch::Contains("last_epoch=5001 now=0 epoch=5002"));
+}
+
+TEST_CASE("a state file is one gateway's, by whatever name it goes", "[gateway][services][state_file]") {
+    Scratch scratch;
+    std::filesystem::create_symlink("state", scratch.dir.path("link"));
+    std::optional<StateFile> first;
+    first.emplace(scratch.dir.path("state"), scratch.log);
+    for (const char* name : {"state", "link"}) {
+        CHECK_THROWS_WITH(StateFile(scratch.dir.path(name), scratch.log),
+                          Catch::Contains("state_file: ") && Catch::Contains("is in use by another gateway"));
+        CHECK_THROWS_AS(StateFile(scratch.dir.path(name), scratch.log), SettingsError);
+    }
+    first.reset();
+    CHECK_NOTHROW(StateFile(scratch.dir.path("link"), scratch.log));
+}
+
+TEST_CASE("a broken file does not take the place of an older broken one", "[gateway][services][state_file]") {
+    Scratch scratch;
+    for (std::size_t i = 1; i <= broken_files_max + 1; ++i) {
+        scratch.write("state", "broken " + std::to_string(i));
+        scratch.run(static_cast<std::int64_t>(i));
+    }
+    CHECK(scratch.read("state.broken") == "broken 1");
+    CHECK(scratch.read("state.broken2") == "broken 2");
+    CHECK(scratch.read("state.broken8") == "broken 9");
+    CHECK_FALSE(scratch.has("state.broken9"));
+    CHECK_THAT(scratch.read("log"), Catch::Contains("state.broken8 replaced=true"));
+}
+
+TEST_CASE("a file that cannot be read stays as it is, and is told", "[gateway][services][state_file]") {
+    Scratch scratch;
+    scratch.run(1'000);
+    const std::string before = scratch.read("state");
+    REQUIRE(::chmod(scratch.dir.path("state").c_str(), 0) == 0);
+    REQUIRE(::unlink(scratch.dir.path("state.lock").c_str()) == 0);
+    {
+        const WithoutRoot other(scratch.dir.path());
+        CHECK_THROWS_WITH(StateFile(scratch.dir.path("state"), scratch.log),
+                          Catch::StartsWith("[gateway] state_file: ") && Catch::Contains("Permission denied"));
+    }
+    REQUIRE(::chmod(scratch.dir.path("state").c_str(), 0600) == 0);
+    CHECK(scratch.read("state") == before);
+    CHECK_FALSE(scratch.has("state.broken"));
+}
+
+TEST_CASE("a symbolic link leads to the file and stays", "[gateway][services][state_file]") {
+    Scratch scratch;
+    std::filesystem::create_directory(scratch.dir.path("data"));
+    std::filesystem::create_symlink("data/real", scratch.dir.path("state"));
+    scratch.run(1'000);
+    scratch.run(2'000);
+    CHECK(std::filesystem::is_symlink(scratch.dir.path("state")));
+    CHECK_THAT(scratch.read("data/real"), Catch::Contains("1000") && Catch::Contains("2000"));
+}
+
+TEST_CASE("a symbolic link of another user is not followed", "[gateway][services][state_file]") {
+    Scratch scratch;
+    scratch.write("precious", "kept");
+    std::filesystem::create_symlink("precious", scratch.dir.path("state"));
+    if (::lchown(scratch.dir.path("state").c_str(), other_user, other_user) != 0) {
+        WARN("only root can give a link to another user");
+        return;
+    }
+    CHECK_THROWS_AS(StateFile(scratch.dir.path("state"), scratch.log), SettingFailure);
+    CHECK(scratch.read("precious") == "kept");
+}
+
+TEST_CASE("links that lead to one another are refused", "[gateway][services][state_file]") {
+    Scratch scratch;
+    std::filesystem::create_symlink("b", scratch.dir.path("a"));
+    std::filesystem::create_symlink("a", scratch.dir.path("b"));
+    CHECK_THROWS_AS(StateFile(scratch.dir.path("a"), scratch.log), SettingFailure);
+}
+
+TEST_CASE("a folder that is not there is told and keeps nobody from running", "[gateway][services][state_file]") {
+    Scratch scratch;
+    CHECK(scratch.run(1'000, "missing/state") == 1'000);
+    CHECK_THAT(scratch.read("log"), Catch::Contains("state file not locked") && Catch::Contains("not written"));
+}
+
+TEST_CASE("what was published since a past epoch is known while all ended in order",
+          "[gateway][services][state_file]") {
+    Scratch scratch;
+    for (const std::int64_t start : {1'000, 2'000}) {
+        scratch.run(start);  // publishes 100 samples
+    }
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(3'000);
+        CHECK(file.published_after(1'000, 89) == 10 + 100);
+        CHECK(file.published_after(2'000, 99) == 0);
+        CHECK(file.published_after(2'000, 150) == 0);
+        CHECK(file.published_after(3'000, 0) == 0);
+        CHECK(file.published_after(1'500, 0) == std::nullopt);
+    }
+    StateFile file(scratch.dir.path("state"), scratch.log);  // after one that was killed
+    file.begin(4'000);
+    CHECK(file.published_after(2'000, 99) == std::nullopt);
+    CHECK(file.published_after(3'000, 0) == std::nullopt);
+}
+
+TEST_CASE("a run that was killed is reported by the next, with its last known numbers", "[gateway][state_file]") {
+    Scratch scratch;
+    scratch.run(1'000);
+    CHECK(scratch.read("log").empty());
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(2'000);
+        CHECK(file.note({.time_utc_ms = 62'000, .books = {.sampled = 7, .published = 5, .queued = 2}}) > 0);
+    }
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(90'000);
+    }
+    CHECK_THAT(scratch.read("log"),
+               Catch::Contains("previous run did not stop cleanly epoch=2000 started=1970-01-01T00:00:02.000000000Z "
+                               "last_known=1970-01-01T00:01:02.000000000Z sampled=7 published=5 filtered=0 queued=2 "));
+    StateFile file(scratch.dir.path("state"), scratch.log);
+    file.begin(95'000);
+    CHECK_THAT(scratch.read("log"), Catch::Contains("epoch=90000") && Catch::Contains("last_known=none"));
+    const std::vector<PastStart> starts = file.past_starts();
+    REQUIRE(starts.size() == 3);
+    CHECK((starts[0].has_ended && starts[0].ledger.value().books.published == 100));
+    CHECK((!starts[1].has_ended && starts[1].ledger.value().books.queued == 2));
+    CHECK((!starts[2].has_ended && !starts[2].ledger));
+}

@@ -1,0 +1,229 @@
+#include "rest/rest_table.hpp"
+#include "status/health_checks.hpp"
+
+#include "core/publisher.hpp"
+#include "device/driver.hpp"
+#include "device/sampler.hpp"
+#include "device/simulated_driver.hpp"
+#include "support/catch.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/manual_clock.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto made_device =
+    "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
+    "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\n";
+
+/// A device whose reading hangs until it is let go.
+class HangingDriver final : public Driver {
+  public:
+    explicit HangingDriver(std::shared_future<void> let_go) : let_go_(std::move(let_go)) {}
+    void open(SampleBatch& batch) override { (void)batch.add_channel("a", ""); }
+    ReadResult read(SampleBatch& /*batch*/, MonoTime /*now*/) noexcept override {
+        let_go_.wait();
+        return {};
+    }
+    void reset() noexcept override {}
+
+  private:
+    const std::shared_future<void> let_go_;
+};
+
+const HealthCheck& check_of(const Health& health, std::string_view name) {
+    const auto found = std::find_if(health.checks.begin(), health.checks.end(),
+                                    [&](const HealthCheck& check) { return check.name == name; });
+    REQUIRE(found != health.checks.end());
+    return *found;
+}
+
+bool becomes_bad(Gateway& gateway, std::string_view name) {
+    return eventually([&] { return !check_of(gateway.health(), name).good; });
+}
+
+bool dies(Gateway& gateway) {
+    return eventually([&] { return !gateway.health().alive(); });
+}
+
+bool recovers(Gateway& gateway) {
+    return eventually([&] { return gateway.health().ready(); });
+}
+
+}  // namespace
+
+TEST_CASE("a gateway that runs is alive and ready; one that stops is alive", "[gateway][health]") {
+    GatewayFixture fixture(made_device);
+    CHECK(recovers(*fixture.gateway));
+    CHECK(fixture.stop());
+    CHECK(fixture.gateway->health().alive());
+    CHECK(check_of(fixture.gateway->health(), "state").detail == "stopping");
+}
+
+TEST_CASE("a gateway whose devices have nothing due for long is alive", "[gateway][health]") {
+    GatewayFixture fixture("[rest]\nlisten = 127.0.0.1:0\n[device \"idle\"]\ndriver = simulated\nautostart = no\n");
+    CHECK(fixture.gateway->health().ready());
+    CHECK(check_of(fixture.gateway->health(), "stopped").good);
+}
+
+TEST_CASE("an io thread that does not answer is told at once, and kills when it goes on", "[gateway][health]") {
+    GatewayFixture fixture(made_device);
+    std::promise<void> let_go;
+    fixture.gateway->reactor().post([&] { let_go.get_future().wait(); });
+    const Health health = fixture.gateway->health();
+    CHECK_FALSE(health.ready());
+    CHECK(health.alive());
+    CHECK(check_of(health, "pump").detail.starts_with("tg-io has not answered for "));
+    CHECK(dies(*fixture.gateway));
+    let_go.set_value();
+    CHECK(recovers(*fixture.gateway));
+}
+
+TEST_CASE("a pump that takes nothing from a queue that holds samples is not alive", "[gateway][health]") {
+    CHECK(check_pump({.silent = 0s, .stalled = 1s}).good);
+    const HealthCheck check = check_pump({.silent = 0s, .stalled = stuck_after});
+    CHECK_FALSE(check.good);
+    CHECK(check.vital);
+    CHECK(check.detail == "nothing was taken from the queue for 2000 ms");
+}
+
+TEST_CASE("a device that hangs the sampling thread is told, and kills", "[gateway][health]") {
+    std::promise<void> let_go;
+    const Settings settings = parse_settings("[rest]\nlisten = 127.0.0.1:0\n", "test.ini");
+    Plan plan = make_plan(settings);
+    DeviceOptions options;
+    options.name = "hanging";
+    plan.devices.push_back({options, std::make_unique<HangingDriver>(let_go.get_future().share())});
+    Log log("off");
+    Gateway gateway(settings, std::move(plan), log);
+    gateway.start();
+    CHECK(dies(gateway));
+    CHECK(check_of(gateway.health(), "sampling").detail.find("behind its deadline") != std::string::npos);
+    CHECK(check_of(gateway.health(), "pump").good);
+    let_go.set_value();
+    CHECK(recovers(gateway));
+}
+
+TEST_CASE("a sampling thread that waits for room is no reason for a restart", "[gateway][health]") {
+    GatewayFixture fixture(std::string("queue_size = 4\n[queue]\npolicy = block\n") + made_device);
+    fixture.on_io([&] { fixture.gateway->pump().pause(); });
+    CHECK(becomes_bad(*fixture.gateway, "sampling"));
+    const Health health = fixture.gateway->health();
+    CHECK_FALSE(check_of(health, "sampling").vital);
+    CHECK(check_of(health, "sampling").detail.find("for room in the queue") != std::string::npos);
+    fixture.on_io([&] { fixture.gateway->pump().resume(); });
+    CHECK(recovers(*fixture.gateway));
+}
+
+TEST_CASE("a device that fails is a warning, by name, and the gateway stays ready", "[gateway][health]") {
+    GatewayFixture fixture(std::string(made_device) + "error_probability = 1\nerrors_before_safe = 3\n");
+    CHECK(eventually(
+        [&] { return check_of(fixture.gateway->health(), "devices").detail.starts_with("made is in state safe ("); }));
+    CHECK(check_of(fixture.gateway->health(), "devices").is_warning);
+    CHECK(recovers(*fixture.gateway));
+    CHECK(fixture.gateway->health().alive());
+}
+
+TEST_CASE("a device that somebody has stopped is a warning until it is started", "[gateway][health]") {
+    GatewayFixture fixture(made_device);
+    CHECK(check_of(fixture.gateway->health(), "stopped").good);
+    REQUIRE(fixture.gateway->command("made", DeviceCommand::stop));
+    const HealthCheck stopped = check_of(fixture.gateway->health(), "stopped");
+    CHECK(stopped.detail.starts_with("made is stopped since 20"));
+    CHECK(stopped.is_warning);
+    CHECK(fixture.status().devices[0].is_stopped());
+    REQUIRE(fixture.gateway->command("made", DeviceCommand::start));
+    CHECK(check_of(fixture.gateway->health(), "stopped").good);
+}
+
+TEST_CASE("the schema of a health check lists the checks of a gateway", "[gateway][health]") {
+    GatewayFixture fixture(made_device);
+    std::vector<std::string> names;
+    for (const HealthCheck& check : fixture.gateway->health().checks) {
+        names.emplace_back(check.name);
+    }
+    const RestRoute& route = *rest_table().at(find_path("/readyz").row);
+    const auto exclude = std::find_if(route.parameters.begin(), route.parameters.end(),
+                                      [](const RestParameter& each) { return each.name == "exclude"; });
+    CHECK(nlohmann::json::parse(exclude->schema)["items"]["enum"] == names);
+}
+
+TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][health]") {
+    ManualClock clock;
+    EndpointTrouble trouble(clock);
+    MonitorEvent event{};
+    event.endpoint = "tcp://127.0.0.1:5556";
+    event.detail = "Too many open files";
+    event.kind = MonitorEventKind::refused;
+    trouble.note(event);
+    CHECK(trouble.check().good);
+    event.kind = MonitorEventKind::accept_failed;
+    trouble.note(event);
+    CHECK(trouble.check().detail == "tcp://127.0.0.1:5556 cannot accept connections: Too many open files");
+    CHECK_FALSE(trouble.check().good);
+    CHECK_FALSE(trouble.check().vital);
+    clock.advance(EndpointTrouble::remembered_for);
+    CHECK(trouble.check().good);
+}
+
+TEST_CASE("a device that loses samples because the queue is full is reported for a while", "[gateway][health]") {
+    ManualClock clock;
+    ChannelTable channels;
+    BoundedQueue<TelemetrySample> queue(1);
+    Ledger ledger(1, channels);
+    Waker waker;
+    Sampler sampler(clock, channels, queue, ledger, waker);
+    DeviceOptions options;
+    options.name = "flooding";
+    sampler.add(std::move(options), make_simulated_driver({}));
+    CHECK(check_queue(sampler, clock.mono_now()).good);
+    sampler.step(clock.mono_now());  // several channels
+    const HealthCheck check = check_queue(sampler, clock.mono_now());
+    CHECK(check.detail == "flooding loses samples, the queue is full");
+    CHECK_FALSE(check.vital);
+    CHECK(check_queue(sampler, clock.mono_now() + loss_remembered_for).good);
+}
+
+TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[gateway][health]") {
+    ManualClock clock;
+    EndpointTrouble trouble(clock);
+    MonitorEvent event{};
+    event.endpoint = "tcp://127.0.0.1:5556";
+    event.kind = MonitorEventKind::disconnected;
+    event.detail = "peer left";
+    trouble.note(event);
+    CHECK(trouble.check().good);
+    event.detail = too_many_subscriptions;
+    trouble.note(event);
+    CHECK(trouble.check().detail == "tcp://127.0.0.1:5556 cannot accept subscriptions: too many subscriptions");
+    clock.advance(EndpointTrouble::remembered_for);
+    CHECK(trouble.check().good);
+}
+
+TEST_CASE("a gateway whose recording cannot be written is not ready, and says which", "[gateway][health]") {
+    const ScratchDir folder;
+    const std::string path = folder.path("a.tgr");
+    std::filesystem::create_directory(path);  // where a file should be
+    GatewayFixture fixture("record = " + path + '\n' + made_device);
+    REQUIRE(becomes_bad(*fixture.gateway, "recordings"));
+    const Health health = fixture.gateway->health();
+    CHECK(check_of(health, "recordings").detail.starts_with(path + " cannot be written: "));
+    CHECK_FALSE(health.ready());
+    CHECK(health.alive());
+    std::filesystem::remove(path);
+    CHECK(recovers(*fixture.gateway));
+}

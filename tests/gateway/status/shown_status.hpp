@@ -1,0 +1,14 @@
+#pragma once
+
+#include "status/status_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace telegate::test {
+
+/// The status as its readers see it.
+inline nlohmann::json shown(const StatusSnapshot& snapshot) {
+    return nlohmann::json::parse(status_json(snapshot));
+}
+
+}  // namespace telegate::test
