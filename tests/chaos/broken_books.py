@@ -16,11 +16,11 @@ TIMEOUT_S = 300
 
 # What is broken, where, the text as it is, and the text in its place.
 BREAKAGES = (
-    ("samples of one batch in a hundred are captured and not counted", "core/src/ledger.cpp",
+    ("samples of one batch in a hundred are captured and not counted", "core/src/ledger/ledger.cpp",
      "    producer_.add(base + cell_sampled, samples.size());\n",
      "    static int batches = 0;\n"
      "    producer_.add(base + cell_sampled, ++batches % 100 == 0 ? 0 : samples.size());\n"),
-    ("what the queue loses is recorded twice for its channel", "core/src/ledger.cpp",
+    ("what the queue loses is recorded twice for its channel", "core/src/ledger/ledger.cpp",
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n",
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"),

@@ -2,7 +2,7 @@
 // a text: one byte that tells how many letters follow and how many times 36 letters stand before them.
 #include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "subscription_index.hpp"
+#include "publish/subscription_index.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/unique_fd.hpp"
 #include "core/limits.hpp"
-#include "transport/unique_fd.hpp"
 #include "zmtp/handshake.hpp"
 
 #include <arpa/inet.h>

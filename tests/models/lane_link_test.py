@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""LaneLink (core/src/shards/lane_link.hpp): neither side sleeps while the other has published something for it."""
+"""LaneLink (core/src/publish/lane_link.hpp): neither side sleeps while the other has published something for it."""
 
 import unittest
 
@@ -32,7 +32,7 @@ def wait_for_post():
 
 def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks=True, publisher_rechecks=True,
             publishes_first=True):
-    """Lane::flush() (core/src/shards/lane.cpp), called for each record, and Shard::on_wake() and finish_turn()
+    """Lane::flush() (core/src/publish/lane.cpp), called for each record, and Shard::on_wake() and finish_turn()
     (core/src/shards/shard.cpp). The link holds two records."""
     def can_put(put):
         return put - (yield load("applied")) < 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Waker (core/include/core/waker.hpp, core/src/waker.cpp): the woken thread never sleeps while work waits for it."""
+"""Waker (core/include/core/waker.hpp, core/src/queue/waker.cpp): the woken thread never sleeps while work waits for it."""
 
 import unittest
 

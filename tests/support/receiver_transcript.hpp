@@ -1,6 +1,6 @@
 #pragma once
 
-#include "receiver.hpp"
+#include "session/receiver.hpp"
 
 #include <algorithm>
 #include <cstring>

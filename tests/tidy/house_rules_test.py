@@ -63,6 +63,16 @@ class Tree(unittest.TestCase):
         self.check_all(lambda path, text: rules.include_direction(path, text, exists),
                        files(".cpp", ".hpp", under=SOURCE_FOLDERS))
 
+    def test_includes_follow_the_direction_of_the_folders(self):
+        for room in ("core", "gateway"):
+            links = rules.folder_links((ROOT / room / "CMakeLists.txt").read_text(encoding="utf-8"))
+            self.assertEqual(rules.folder_order(links), [])
+            self.check_all(lambda path, text, links=links: rules.folder_includes(path, text, links),
+                           [path for path in files(".cpp", ".hpp") if path.startswith(f"{room}/src/")])
+
+    def test_headers_of_other_projects_are_included_where_they_belong(self):
+        self.check_all(rules.other_includes, files(".cpp", ".hpp", under=SOURCE_FOLDERS))
+
     def test_what_is_used_of_the_standard_library_and_of_others_is_included(self):
         self.check_all(lambda path, text: rules.outside_includes(path, text, all_includes),
                        files(".cpp", ".hpp", under=SOURCE_FOLDERS))
@@ -80,7 +90,7 @@ class Tree(unittest.TestCase):
 
     def test_only_tools_and_main_write_to_the_console(self):
         self.check_all(rules.console_output, [path for path in files(".cpp", ".hpp", under=(*rules.ROOMS, "tests"))
-                                              if not path.endswith("/src/main.cpp")])
+                                              if not path.endswith("/src/app/main.cpp")])
 
     def test_no_name_is_one_of_the_language(self):
         self.check_all(rules.reserved_names, files(".cpp", ".hpp", under=(*rules.ROOMS, "tools")))
@@ -114,8 +124,8 @@ class BadExamples(unittest.TestCase):
         return rules.include_direction(path, line + "\n", lambda candidate: candidate in existing)
 
     def test_a_long_source_file_is_found(self):
-        self.assertTrue(rules.source_length("core/src/a.cpp", "\n" * 401))
-        self.assertFalse(rules.source_length("core/src/a.cpp", "\n" * 400))
+        self.assertTrue(rules.source_length("core/src/a.cpp", "\n" * 601))
+        self.assertFalse(rules.source_length("core/src/a.cpp", "\n" * 600))
 
     def test_a_long_main_is_found(self):
         self.assertTrue(rules.source_length("gateway/src/app/main.cpp", "\n" * 81))
@@ -125,6 +135,21 @@ class BadExamples(unittest.TestCase):
         self.assertTrue(rules.readme_length("README.md", "\n" * 201))
         self.assertTrue(rules.readme_length("device/README.md", "\n" * 41))
         self.assertFalse(rules.readme_length("core/src/zmtp/README.md", "\n" * 130))
+
+    def test_a_cycle_of_folders_is_found(self):
+        links = rules.folder_links("telegate_folder(a HOT FOLDERS b LIBS c)\ntelegate_folder(b FOLDERS a)\n")
+        self.assertEqual(links, {"a": ["b"], "b": ["a"]})
+        self.assertTrue(rules.folder_order(links))
+        self.assertFalse(rules.folder_order({"a": [], "b": ["a"]}))
+
+    def test_an_include_of_a_folder_that_is_not_linked_is_found(self):
+        links = {"a": [], "b": ["a"]}
+        self.assertTrue(rules.folder_includes("core/src/a/x.cpp", '#include "b/y.hpp"\n', links))
+        self.assertFalse(rules.folder_includes("core/src/b/y.cpp", '#include "a/x.hpp"\n', links))
+
+    def test_a_library_in_the_wrong_place_is_found(self):
+        self.assertTrue(rules.other_includes("core/src/reactor/reactor.cpp", "#include <nlohmann/json.hpp>\n"))
+        self.assertFalse(rules.other_includes("gateway/src/log/log.cpp", "#include <spdlog/spdlog.h>\n"))
 
     def test_an_include_against_the_direction_is_found(self):
         device = "device/include/device/driver.hpp"

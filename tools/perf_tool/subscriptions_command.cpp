@@ -1,5 +1,5 @@
 #include "command.hpp"
-#include "subscription_index.hpp"
+#include "publish/subscription_index.hpp"
 
 #include <malloc.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 #include "shards/shard.hpp"
 
-#include "call_out.hpp"
 #include "core/start_thread.hpp"
-#include "headroom.hpp"
+#include "publish/headroom.hpp"
+#include "reactor/call_out.hpp"
 
 #include <algorithm>
 #include <new>

@@ -2,12 +2,12 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
-#include "lag_limit.hpp"
-#include "peer_table.hpp"
-#include "shards/lane_link.hpp"
+#include "peers/peer_table.hpp"
+#include "publish/lag_limit.hpp"
+#include "publish/lane_link.hpp"
+#include "publish/subscription_reader.hpp"
+#include "reactor/watch.hpp"
 #include "shards/shard_notes.hpp"
-#include "subscription_reader.hpp"
-#include "watch.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "shards/shards.hpp"
 
-#include "call_out.hpp"
-#include "deadline.hpp"
+#include "reactor/call_out.hpp"
+#include "reactor/deadline.hpp"
 
 #include <algorithm>
 #include <future>

@@ -2,11 +2,11 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
-#include "peer_table.hpp"
-#include "shards/lane.hpp"
-#include "shards/remote_sessions.hpp"
+#include "peers/peer_table.hpp"
+#include "peers/remote_sessions.hpp"
+#include "publish/lane.hpp"
+#include "reactor/watch.hpp"
 #include "shards/shard.hpp"
-#include "watch.hpp"
 
 #include <atomic>
 #include <chrono>

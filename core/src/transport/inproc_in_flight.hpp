@@ -1,7 +1,7 @@
 #pragma once
 
+#include "buffers/segment_log.hpp"
 #include "core/limits.hpp"
-#include "segment_log.hpp"
 
 #include <array>
 #include <cstddef>

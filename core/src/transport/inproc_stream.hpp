@@ -1,12 +1,12 @@
 #pragma once
 
-#include "busy_polls.hpp"
 #include "core/limits.hpp"
 #include "core/reactor.hpp"
+#include "reactor/busy_polls.hpp"
+#include "reactor/watch.hpp"
 #include "transport/inproc_in_flight.hpp"
 #include "transport/inproc_link.hpp"
 #include "transport/stream.hpp"
-#include "watch.hpp"
 
 #include <chrono>
 #include <cstddef>

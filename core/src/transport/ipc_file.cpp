@@ -1,7 +1,7 @@
 #include "transport/ipc_file.hpp"
 
+#include "base/unique_fd.hpp"
 #include "transport/transport.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

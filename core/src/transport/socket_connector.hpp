@@ -1,11 +1,11 @@
 #pragma once
 
+#include "base/unique_fd.hpp"
 #include "core/reactor.hpp"
+#include "reactor/watch.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_stream.hpp"
 #include "transport/transport.hpp"
-#include "transport/unique_fd.hpp"
-#include "watch.hpp"
 
 #include <cstddef>
 #include <memory>

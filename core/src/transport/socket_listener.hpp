@@ -1,12 +1,12 @@
 #pragma once
 
+#include "base/unique_fd.hpp"
 #include "core/endpoint.hpp"
 #include "core/reactor.hpp"
+#include "reactor/watch.hpp"
 #include "transport/ipc_file.hpp"
 #include "transport/socket_stream.hpp"
 #include "transport/transport.hpp"
-#include "transport/unique_fd.hpp"
-#include "watch.hpp"
 
 #include <chrono>
 #include <cstdint>

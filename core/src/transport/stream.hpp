@@ -1,8 +1,8 @@
 #pragma once
 
+#include "buffers/input.hpp"
+#include "buffers/segment_log.hpp"
 #include "core/reactor.hpp"
-#include "input.hpp"
-#include "segment_log.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "base/unique_fd.hpp"
 #include "core/endpoint.hpp"
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
 #include "transport/stream.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <functional>
 #include <memory>

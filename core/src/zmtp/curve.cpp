@@ -1,7 +1,7 @@
 #include "zmtp/curve.hpp"
 
+#include "base/sodium.hpp"
 #include "core/assert.hpp"
-#include "sodium.hpp"
 #include "zmtp/big_endian.hpp"
 
 #include <algorithm>

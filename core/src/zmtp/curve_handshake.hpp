@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/sodium.hpp"
 #include "core/curve.hpp"
-#include "sodium.hpp"
 #include "zmtp/command.hpp"
 #include "zmtp/curve.hpp"
 

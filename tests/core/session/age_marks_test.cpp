@@ -1,6 +1,6 @@
-#include "age_marks.hpp"
+#include "session/age_marks.hpp"
 
-#include "backlog.hpp"
+#include "session/backlog.hpp"
 #include "support/catch.hpp"
 #include "support/zmtp_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "backlog.hpp"
+#include "session/backlog.hpp"
 
 #include "core/limits.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,7 @@
-#include "heartbeat.hpp"
+#include "session/heartbeat.hpp"
 
 #include "core/limits.hpp"
-#include "session_harness.hpp"
+#include "core/session/session_harness.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>

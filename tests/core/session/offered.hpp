@@ -1,6 +1,6 @@
 #pragma once
 
-#include "outbox.hpp"
+#include "session/outbox.hpp"
 
 #include <array>
 #include <cstddef>

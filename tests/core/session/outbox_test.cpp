@@ -1,4 +1,4 @@
-#include "outbox.hpp"
+#include "session/outbox.hpp"
 
 #include "core/limits.hpp"
 #include "core/session/offered.hpp"

@@ -1,4 +1,4 @@
-#include "receiver.hpp"
+#include "session/receiver.hpp"
 
 #include "core/limits.hpp"
 #include "support/catch.hpp"

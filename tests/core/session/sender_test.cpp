@@ -1,4 +1,4 @@
-#include "sender.hpp"
+#include "session/sender.hpp"
 
 #include "core/limits.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
 #include "core/limits.hpp"
-#include "session_harness.hpp"
+#include "core/session/session_harness.hpp"
 #include "support/catch.hpp"
 
 #include <chrono>

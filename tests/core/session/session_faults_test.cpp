@@ -1,4 +1,4 @@
-#include "session_harness.hpp"
+#include "core/session/session_harness.hpp"
 
 #include "support/catch.hpp"
 #include "support/rounds.hpp"

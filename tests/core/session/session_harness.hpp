@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session.hpp"
+#include "session/session.hpp"
 #include "support/faulty_stream.hpp"
 #include "support/receiver_transcript.hpp"
 #include "support/zmtp_text.hpp"

@@ -1,7 +1,7 @@
-#include "tail.hpp"
+#include "session/tail.hpp"
 
 #include "core/session/offered.hpp"
-#include "outbox.hpp"
+#include "session/outbox.hpp"
 #include "support/catch.hpp"
 #include "support/zmtp_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "socket_bench.hpp"
+#include "core/sockets/socket_bench.hpp"
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 #include "core/message_reader.hpp"
-#include "router_bench.hpp"
+#include "core/sockets/router_bench.hpp"
 
 #include <string>
 #include <vector>

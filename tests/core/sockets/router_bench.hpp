@@ -1,6 +1,6 @@
 #pragma once
 
-#include "socket_bench.hpp"
+#include "core/sockets/socket_bench.hpp"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 #include "core/limits.hpp"
-#include "socket_bench.hpp"
+#include "core/sockets/socket_bench.hpp"
 
 #include <algorithm>
 #include <iterator>

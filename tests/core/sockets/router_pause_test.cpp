@@ -1,4 +1,4 @@
-#include "router_bench.hpp"
+#include "core/sockets/router_bench.hpp"
 
 #include <memory>
 #include <string>

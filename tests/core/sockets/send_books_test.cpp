@@ -1,5 +1,5 @@
-#include "identity.hpp"
-#include "socket_bench.hpp"
+#include "core/sockets/socket_bench.hpp"
+#include "sockets/identity.hpp"
 
 #include <random>
 

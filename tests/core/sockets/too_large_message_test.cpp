@@ -1,6 +1,6 @@
 #include "core/curve.hpp"
 #include "core/limits.hpp"
-#include "socket_bench.hpp"
+#include "core/sockets/socket_bench.hpp"
 
 #include <memory>
 #include <numeric>

@@ -1,6 +1,6 @@
+#include "buffers/segment_log.hpp"
 #include "core/limits.hpp"
 #include "core/transport/stream_reader.hpp"
-#include "segment_log.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/stream_pair.hpp"

@@ -1,5 +1,5 @@
+#include "buffers/segment_log.hpp"
 #include "core/transport/stream_reader.hpp"
-#include "segment_log.hpp"
 #include "support/catch.hpp"
 #include "support/stream_pair.hpp"
 

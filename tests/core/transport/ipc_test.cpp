@@ -1,10 +1,10 @@
+#include "base/unique_fd.hpp"
 #include "core/transport/listening.hpp"
 #include "core/transport/stream_reader.hpp"
 #include "support/catch.hpp"
 #include "support/raw_peer.hpp"
 #include "support/scratch_dir.hpp"
 #include "transport/ipc_file.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+#include "base/unique_fd.hpp"
 #include "core/limits.hpp"
 #include "core/transport/listening.hpp"
 #include "core/transport/stream_reader.hpp"
@@ -5,7 +6,6 @@
 #include "support/raw_peer.hpp"
 #include "support/scratch_dir.hpp"
 #include "support/stream_pair.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

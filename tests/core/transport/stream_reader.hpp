@@ -1,7 +1,7 @@
 #pragma once
 
-#include "buffer_pool.hpp"
-#include "input.hpp"
+#include "buffers/buffer_pool.hpp"
+#include "buffers/input.hpp"
 #include "transport/stream.hpp"
 
 #include <cstddef>

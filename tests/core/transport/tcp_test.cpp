@@ -1,10 +1,10 @@
+#include "base/unique_fd.hpp"
 #include "core/transport/listening.hpp"
 #include "core/transport/stream_reader.hpp"
 #include "support/catch.hpp"
 #include "support/raw_peer.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/tcp_address.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

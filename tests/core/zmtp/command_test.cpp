@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include "core/limits.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 
 using namespace telegate;
 using namespace telegate::zmtp;

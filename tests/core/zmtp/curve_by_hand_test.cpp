@@ -1,8 +1,8 @@
 // A CURVE client made by hand, which can do what ours never does.
-#include "curve_pair.hpp"
-#include "sodium.hpp"
+#include "base/sodium.hpp"
+#include "core/zmtp/curve_pair.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 
 #include <algorithm>
 #include <array>

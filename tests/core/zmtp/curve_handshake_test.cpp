@@ -1,7 +1,7 @@
 #include "zmtp/curve_handshake.hpp"
-#include "curve_pair.hpp"
+#include "core/zmtp/curve_pair.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 #include "zmtp/handshake.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "wire_bytes.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "zmtp/curve_handshake.hpp"
 #include "zmtp/handshake.hpp"
 

@@ -1,8 +1,8 @@
 #include "core/limits.hpp"
-#include "curve_pair.hpp"
+#include "core/zmtp/curve_pair.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
-#include "wire_bytes.hpp"
 #include "zmtp/curve_handshake.hpp"
 #include "zmtp/handshake.hpp"
 

@@ -1,7 +1,7 @@
 #include "zmtp/curve.hpp"
-#include "curve_pair.hpp"
+#include "core/zmtp/curve_pair.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 
 using namespace telegate;
 using namespace telegate::zmtp;

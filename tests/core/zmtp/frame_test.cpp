@@ -1,6 +1,6 @@
 #include "zmtp/frame.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 
 #include <array>
 

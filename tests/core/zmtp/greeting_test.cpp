@@ -1,6 +1,6 @@
 #include "zmtp/greeting.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 
 using namespace telegate::zmtp;
 using namespace telegate::zmtp::test;

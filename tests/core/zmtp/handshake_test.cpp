@@ -1,7 +1,7 @@
 #include "zmtp/handshake.hpp"
 #include "core/limits.hpp"
+#include "core/zmtp/wire_bytes.hpp"
 #include "support/catch.hpp"
-#include "wire_bytes.hpp"
 
 using namespace telegate;
 using namespace telegate::zmtp;

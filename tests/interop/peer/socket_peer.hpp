@@ -5,7 +5,7 @@
 #include "interop/peer/report.hpp"
 #include "interop/peer/socket_calls.hpp"
 #include "interop/peer/traffic.hpp"
-#include "watch.hpp"
+#include "reactor/watch.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include "thread_figures.hpp"
 #include "visitors.hpp"
 
-#include "transport/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

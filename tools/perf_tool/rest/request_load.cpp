@@ -1,7 +1,7 @@
 #include "request_load.hpp"
 
+#include "base/unique_fd.hpp"
 #include "statistics.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

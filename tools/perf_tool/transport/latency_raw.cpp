@@ -1,7 +1,7 @@
 #include "../checked.hpp"
+#include "base/unique_fd.hpp"
 #include "ping_pong.hpp"
 #include "raw_socket.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

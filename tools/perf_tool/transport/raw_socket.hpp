@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/unique_fd.hpp"
 #include "core/endpoint.hpp"
-#include "transport/unique_fd.hpp"
 
 #include <cerrno>
 #include <cstddef>

@@ -1,0 +1,154 @@
+#include "buffers/segment_log.hpp"
+
+#include "core/assert.hpp"
+#include "core/limits.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace telegate {
+
+SegmentRef& SegmentRef::operator=(SegmentRef&& other) noexcept {
+    if (this != &other) {
+        reset();
+        segment_ = std::exchange(other.segment_, nullptr);
+    }
+    return *this;
+}
+
+void SegmentRef::recycle(Segment* segment) noexcept {
+    segment->pool->recycle(segment);
+}
+
+void SegmentHold::set(Segment* segment) noexcept {
+    reset();
+    segment_ = segment;
+    if (segment_->holds++ == 0) {
+        segment_->pool->held_bytes_ += segment_->capacity;
+    }
+}
+
+void SegmentHold::reset() noexcept {
+    Segment* segment = std::exchange(segment_, nullptr);
+    if (segment != nullptr && --segment->holds == 0) {
+        segment->pool->held_bytes_ -= segment->capacity;
+    }
+}
+
+SegmentPool::SegmentPool(std::size_t segment_bytes) : segment_bytes_(segment_bytes) {
+    spare_.reserve(spare_max + round_min);
+    small_spare_.reserve(small_spare_max);
+    medium_spare_.reserve(spare_max);
+}
+
+SegmentPool::~SegmentPool() {
+    for (const Spare* spare : {&spare_, &small_spare_, &medium_spare_}) {
+        for (const auto& segment : *spare) {
+            memory_bytes_ -= segment->capacity;
+        }
+    }
+    TELEGATE_ASSERT(memory_bytes_ == 0);  // somebody would give a segment back to nobody
+}
+
+SegmentRef SegmentPool::take(std::size_t bytes_min) {
+    const std::size_t capacity = std::max(segment_bytes_, bytes_min);
+    if (readers_in_process_ == 0 || bytes_min > limits::short_bytes_in_process) {
+        return take_from(spare_, capacity);
+    }
+    const bool has_rested = spare_.size() >= round_min;
+    if (has_rested) {
+        std::rotate(spare_.begin(), spare_.begin() + 1, spare_.end());
+    }
+    SegmentRef segment = has_rested ? take_from(spare_, capacity) : make(capacity);
+    segment->goes_round = true;
+    return segment;
+}
+
+void SegmentPool::remove_reader_in_process() noexcept {
+    --readers_in_process_;
+    while (spare_.size() > usual_spare_max()) {
+        memory_bytes_ -= spare_.back()->capacity;
+        spare_.pop_back();
+    }
+}
+
+SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
+    return bytes_min <= small_bytes && small_bytes < segment_bytes_ ? take_from(small_spare_, small_bytes)
+                                                                    : take(bytes_min);
+}
+
+SegmentRef SegmentPool::take_medium(std::size_t bytes_min) {
+    return bytes_min <= medium_bytes && medium_bytes < segment_bytes_ ? take_from(medium_spare_, medium_bytes)
+                                                                      : take(bytes_min);
+}
+
+SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
+    if (spare.empty() || spare.back()->capacity != capacity) {
+        return make(capacity);
+    }
+    std::unique_ptr<Segment> segment = std::move(spare.back());
+    spare.pop_back();
+    segment->used = 0;
+    segment->goes_round = false;
+    return SegmentRef(segment.release());
+}
+
+SegmentRef SegmentPool::make(std::size_t capacity) {
+    if (capacity > UINT32_MAX) {
+        throw std::length_error("a message of " + std::to_string(capacity) + " bytes; under 4 GiB are allowed");
+    }
+    auto segment = std::make_unique<Segment>();
+    segment->capacity = static_cast<std::uint32_t>(capacity);
+    segment->pool = this;
+    segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity + segment_slack_bytes);
+    memory_bytes_ += capacity;
+    return SegmentRef(segment.release());
+}
+
+SegmentRef SegmentPool::borrow(std::shared_ptr<std::byte[]> bytes, std::uint64_t start, std::uint32_t capacity) {
+    auto segment = std::make_unique<Segment>();
+    segment->start = start;
+    segment->capacity = capacity;
+    segment->used = capacity;
+    segment->pool = this;
+    segment->bytes = std::move(bytes);
+    segment->left_behind = true;
+    memory_bytes_ += capacity;
+    return SegmentRef(segment.release());
+}
+
+void SegmentPool::recycle(Segment* segment) noexcept {
+    std::unique_ptr<Segment> owned(segment);
+    if (owned->left_behind) {
+        memory_bytes_ -= owned->capacity;
+        return;
+    }
+    // No push_back allocates: there is room since construction.
+    if (owned->capacity == segment_bytes_ && spare_.size() < usual_spare_max()) {
+        return spare_.push_back(std::move(owned));
+    }
+    if (owned->capacity == small_bytes && small_spare_.size() < small_spare_max) {
+        return small_spare_.push_back(std::move(owned));
+    }
+    if (owned->capacity == medium_bytes && medium_spare_.size() < spare_max) {
+        return medium_spare_.push_back(std::move(owned));
+    }
+    memory_bytes_ -= owned->capacity;
+}
+
+void SegmentLog::open_segment(std::size_t bytes_min) {
+    const std::size_t before = current_.get() == nullptr ? 0 : current_->capacity;
+    current_.reset();  // first, so that a segment nobody reads can be taken again
+    if (first_ == First::usual || before > SegmentPool::small_bytes) {
+        current_ = pool_.take(bytes_min);
+    } else {
+        current_ = before == 0 ? pool_.take_small(bytes_min) : pool_.take_medium(bytes_min);
+    }
+    current_->start = end_;
+    end_ += current_->capacity;
+    ++segments_opened_;
+}
+
+}  // namespace telegate

@@ -1,0 +1,197 @@
+#include "peers/fair_queue.hpp"
+
+#include "base/reserve_more.hpp"
+#include "reactor/deadline.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace telegate {
+
+FairQueue::FairQueue(Reactor& reactor, std::function<void(MessageBatch&)> filter)
+    : reactor_(reactor), filter_(std::move(filter)), late_handler_(reactor, [this] { tell(); }) {}
+
+void FairQueue::add(Session& session) {
+    for (Held& held : held_) {
+        if (held.session == &session) {
+            held.is_readable = true;
+            return;
+        }
+    }
+    for (Paused& paused : paused_) {
+        if (paused.session == &session) {
+            paused.is_readable = true;
+            return;
+        }
+    }
+    const bool was_empty = ready_.empty();
+    reserve_ready();
+    queue(session);
+    if (was_empty) {
+        tell();
+    }
+}
+
+/// So that queue() needs no memory for a session that is held, paused or in the middle of its turn.
+void FairQueue::reserve_ready() {
+    reserve_more(ready_, held_.size() + paused_.size() + 1);
+}
+
+void FairQueue::queue(Session& session) noexcept {
+    if (std::find(ready_.begin(), ready_.end(), &session) == ready_.end()) {
+        ready_.push_back(&session);
+    }
+}
+
+void FairQueue::hold(Session& session, const Session& older) {
+    reserve_ready();
+    held_.push_back({&session, &older});
+    session.set_held(true);
+}
+
+void FairQueue::pause(Session& session) {
+    const auto is_it = [&](const Paused& paused) {
+        return paused.session == &session;
+    };
+    if (std::none_of(paused_.begin(), paused_.end(), is_it)) {
+        reserve_ready();
+        reserve_more(paused_, 1);  // first, so that nothing has to be undone
+        paused_.push_back({&session, std::erase(ready_, &session) > 0});
+    }
+}
+
+void FairQueue::resume(const Session& session) {
+    const auto found =
+        std::find_if(paused_.begin(), paused_.end(), [&](const Paused& paused) { return paused.session == &session; });
+    if (found == paused_.end()) {
+        return;
+    }
+    const Paused resumed = *found;
+    paused_.erase(found);
+    if (resumed.is_readable) {
+        queue(*resumed.session);
+        tell_later();
+    }
+}
+
+/// Whether there is more to take now.
+bool FairQueue::release(const Session& older) {
+    const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.older == &older; });
+    if (found == held_.end()) {
+        return false;
+    }
+    const Held released = *found;
+    held_.erase(found);
+    released.session->set_held(false);
+    if (released.is_readable) {
+        queue(*released.session);
+    }
+    return released.is_readable;
+}
+
+void FairQueue::remove(const Session& session) {
+    std::erase(ready_, &session);
+    std::erase_if(paused_, [&](const Paused& paused) { return paused.session == &session; });
+    const auto own =
+        std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.session == &session; });
+    if (own != held_.end()) {
+        const Session* const older = own->older;
+        held_.erase(own);
+        for (Held& held : held_) {
+            held.older = held.older == &session ? older : held.older;  // who waits for it waits for that one now
+        }
+    } else if (release(session)) {
+        tell_later();  // not from here, which may be within receive()
+    }
+}
+
+void FairQueue::tell_later() {
+    late_handler_.set(std::chrono::milliseconds(0));
+}
+
+void FairQueue::set_on_readable(std::function<void()> handler) {
+    on_readable_ = handler ? std::make_shared<const std::function<void()>>(std::move(handler)) : nullptr;
+    if (on_readable_ != nullptr && !ready_.empty()) {
+        tell_later();
+    }
+}
+
+void FairQueue::tell() {
+    const auto handler = on_readable_;
+    if (handler == nullptr || ready_.empty()) {
+        return;
+    }
+    try {
+        (*handler)();
+    } catch (...) {
+        tell_later();  // it may have received nothing
+        throw;
+    }
+}
+
+bool FairQueue::receive(MessageBatch& batch) {
+    batch.clear();
+    if (receiving_) {
+        tell_later();
+        return false;
+    }
+    receiving_ = true;
+    try {
+        const bool any = fill(batch);
+        receiving_ = false;
+        return any;
+    } catch (...) {
+        receiving_ = false;
+        throw;
+    }
+}
+
+/// A lack of memory costs this session.
+Session::TakeStatus FairQueue::take(Session& session, MessageBatch& batch) {
+    try {
+        return session.take(batch);
+    } catch (const std::bad_alloc&) {
+        batch.clear();
+        session.close("out of memory");
+        return Session::TakeStatus::idle;
+    }
+}
+
+bool FairQueue::fill(MessageBatch& batch) {
+    while (!ready_.empty()) {
+        Session& session = *ready_.front();
+        ready_.erase(ready_.begin());
+        const Session::TakeStatus status = take(session, batch);
+        if (!held_.empty() && session.is_caught_up()) {
+            (void)release(session);
+        }
+        if (batch.empty()) {
+            continue;
+        }
+        // What it still has waits behind the others. With nothing left, or its share used up, it tells again by itself.
+        if (status == Session::TakeStatus::more && session.state() != Session::State::closed) {
+            queue(session);
+        }
+        if (filter_) {
+            filter_(batch);
+        }
+        if (!batch.empty()) {
+            batch.set_peer(session.identity());
+            return true;
+        }
+    }
+    return false;
+}
+
+bool FairQueue::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
+    const auto deadline = deadline_in(time);
+    while (!receive(batch)) {
+        const bool has_turned = reactor_.run_until(deadline);
+        if (!has_turned || std::chrono::steady_clock::now() >= deadline) {  // or the reactor has stopped
+            return receive(batch);
+        }
+    }
+    return true;
+}
+
+}  // namespace telegate

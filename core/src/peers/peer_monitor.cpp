@@ -1,0 +1,62 @@
+#include "peers/peer_monitor.hpp"
+
+#include "reactor/call_out.hpp"
+
+#include <utility>
+
+namespace telegate {
+
+void PeerMonitor::set(MonitorHandler handler) {
+    handler_ = handler ? std::make_shared<const MonitorHandler>(std::move(handler)) : nullptr;
+}
+
+void PeerMonitor::call(const MonitorEvent& event) const {
+    if (const auto handler = handler_) {
+        call_out(reactor_, [&] { (*handler)(event); });
+    }
+}
+
+void PeerMonitor::tell(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
+                       std::string_view peer) const {
+    call({kind, endpoint, peer, 0, detail, 0, nullptr});
+}
+
+void PeerMonitor::tell(MonitorEventKind kind, const Session& session, std::string_view detail,
+                       std::uint64_t count) const {
+    if (is_on()) {
+        call({kind, session.endpoint(), session.peer_text(), session.id(), detail, count, nullptr});
+    }
+}
+
+void PeerMonitor::tell_dropped(std::string_view endpoint, std::uint64_t count) const {
+    call({MonitorEventKind::dropped, endpoint, {}, 0, {}, count, nullptr});
+}
+
+void PeerMonitor::tell(MonitorEventKind kind, const Session& session, std::string_view detail,
+                       const PeerStatus& status) const {
+    call({kind, session.endpoint(), session.peer_text(), session.id(), detail, 0, &status});
+}
+
+void PeerMonitor::look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const {
+    if (!is_on()) {
+        return;
+    }
+    const std::size_t bytes = session.outbox()->backlog().bytes();
+    if (bytes > session.outbox()->bytes_max_or(backlog_bytes_max) / 2 && !told.slow) {
+        told.slow = true;
+        tell(MonitorEventKind::slow, session, {});
+    } else if (bytes == 0) {
+        told.slow = false;
+    }
+}
+
+void PeerMonitor::look_for_dropped(const Session& session, Told& told) const {
+    const std::uint64_t dropped = session.outbox()->dropped();
+    if (is_on() && dropped > told.dropped) {
+        const std::uint64_t count = dropped - told.dropped;
+        told.dropped = dropped;
+        tell(MonitorEventKind::dropped, session, {}, count);
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/monitor.hpp"
+#include "core/reactor.hpp"
+#include "session/session.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace telegate {
+
+/// Tells one socket's monitor what happens. While nobody listens every call costs a branch.
+///
+/// Threads: the reactor's. Limits: none of its own.
+/// Failure: what the handler throws leaves the reactor later, from a turn that has nothing else to finish.
+class PeerMonitor {
+  public:
+    /// What was told of one session already.
+    struct Told {
+        bool slow = false;
+        std::uint64_t dropped = 0;
+    };
+
+    explicit PeerMonitor(Reactor& reactor) noexcept : reactor_(reactor) {}
+
+    void set(MonitorHandler handler);
+    [[nodiscard]] bool is_on() const noexcept { return handler_ != nullptr; }
+
+    void tell(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
+              std::string_view peer = {}) const;
+    void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0) const;
+    void tell(const MonitorEvent& event) const { call(event); }
+    /// dropped, by nobody: it waited for the next connection.
+    void tell_dropped(std::string_view endpoint, std::uint64_t count) const;
+    /// handshake_done, handshake_failed or disconnected.
+    void tell(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
+    /// slow, when the backlog has passed half of `backlog_bytes_max`, or of its own limit, since it was last empty.
+    void look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const;
+    /// dropped, with what was lost since it was told last.
+    void look_for_dropped(const Session& session, Told& told) const;
+
+  private:
+    void call(const MonitorEvent& event) const;
+
+    Reactor& reactor_;
+    std::shared_ptr<const MonitorHandler> handler_;  // shared with a call, which may replace it
+};
+
+}  // namespace telegate

@@ -1,0 +1,229 @@
+#include "publish/deliveries.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t segments_least = 4;  // of a limit in bytes, which is counted in whole ones
+constexpr milliseconds age_least{1};
+constexpr milliseconds age_most = std::chrono::hours(24);
+constexpr std::size_t bytes_most = std::size_t{1} << 30U;
+
+void require_one_thread(const PublisherOptions& options, std::string_view what) {
+    if (options.io_threads > 1) {
+        throw std::invalid_argument("io_threads is " + std::to_string(options.io_threads) + "; allowed with " +
+                                    std::string(what) + " is 1");
+    }
+}
+
+void check(const Delivery& delivery) {
+    if (delivery.backlog_bytes_max < 1 || delivery.backlog_bytes_max > bytes_most) {
+        throw std::invalid_argument("backlog_bytes_max is " + std::to_string(delivery.backlog_bytes_max) +
+                                    "; allowed are 1 to " + std::to_string(bytes_most));
+    }
+    const milliseconds age = delivery.backlog_age_max;
+    if (age != milliseconds(0) && (age < age_least || age > age_most)) {
+        throw std::invalid_argument("backlog_age_max is " + std::to_string(age.count()) + " ms; allowed are 0 and " +
+                                    std::to_string(age_least.count()) + " ms to " + std::to_string(age_most.count()) +
+                                    " ms");
+    }
+}
+
+std::shared_ptr<const DeliveryTerms> usual_terms(const PublisherOptions& options) {
+    auto terms = std::make_shared<DeliveryTerms>();
+    terms->delivery.backlog_bytes_max = options.backlog_bytes_max;
+    return terms;
+}
+
+}  // namespace
+
+Deliveries::Deliveries(Reactor& reactor, PeerTable& peers, PublishLog& log, const PublisherOptions& options)
+    : peers_(peers),
+      log_(log),
+      options_(options),
+      usual_(usual_terms(options)),
+      age_alarm_(reactor, [this] { look_at_ages(); }),
+      later_room_(reactor, [this] { tell_room(); }) {
+    if (options.loss_hooks.lost || options.loss_hooks.tell) {
+        require_one_thread(options, "loss_hooks");
+    }
+}
+
+std::size_t Deliveries::bytes_max_of(const Delivery& delivery) const noexcept {
+    return std::max(delivery.backlog_bytes_max, segments_least * peers_.segments().segment_bytes());
+}
+
+void Deliveries::join(Session& session) {
+    const auto known = session.initiator() ? terms_.end() : terms_.find(session.endpoint());
+    if (known != terms_.end()) {
+        give_terms(session, known->second);
+    } else if (options_.loss_hooks.lost || options_.loss_hooks.tell) {
+        give_terms(session, usual_);
+    }
+}
+
+void Deliveries::leave(const Session& session) {
+    if (std::erase(blocking_, &session) > 0) {
+        look_for_room();
+    }
+}
+
+void Deliveries::give_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms) {
+    Outbox& outbox = *session.outbox();
+    if (outbox.slow() == nullptr) {
+        outbox.set_slow(std::make_unique<SlowReader>(outbox, session.id(), options_.loss_hooks));
+    }
+    outbox.slow()->set_terms(terms, bytes_max_of(terms->delivery));
+    std::erase(blocking_, &session);
+    if (terms->delivery.policy == SlowPolicy::block) {
+        blocking_.push_back(&session);
+    }
+    look_for_room();
+    set_age_alarm();
+}
+
+void Deliveries::set(const std::string& endpoint, const Delivery& delivery) {
+    check(delivery);
+    if (options_.io_threads > 1) {
+        if (delivery != Delivery{}) {
+            require_one_thread(options_, "set_delivery()");
+        }
+        return;
+    }
+    std::shared_ptr<DeliveryTerms>& terms = terms_[endpoint];
+    if (terms == nullptr) {
+        terms = std::make_shared<DeliveryTerms>();
+    }
+    terms->delivery = delivery;
+    aging_.erase(std::remove_if(aging_.begin(), aging_.end(),
+                                [&](const auto& each) { return each.expired() || each.lock() == terms; }),
+                 aging_.end());
+    if (delivery.backlog_age_max > milliseconds(0)) {
+        aging_.push_back(terms);
+    }
+    for (const auto& session : peers_.sessions()) {
+        if (session->was_open() && !session->initiator() && session->endpoint() == endpoint) {
+            give_terms(*session, terms);
+        }
+    }
+    look_at_limits();
+}
+
+void Deliveries::forget(const std::string& endpoint) {
+    terms_.erase(endpoint);
+    look_at_limits();
+}
+
+/// Subscribers of an endpoint that is gone keep its terms.
+void Deliveries::look_at_limits() {
+    std::size_t least = options_.backlog_bytes_max;
+    std::size_t largest = options_.backlog_bytes_max;
+    const auto note = [&](std::size_t bytes_max) {
+        least = std::min(least, bytes_max);
+        largest = std::max(largest, bytes_max);
+    };
+    for (const auto& [endpoint, terms] : terms_) {
+        note(bytes_max_of(terms->delivery));
+    }
+    for (const auto& session : peers_.sessions()) {
+        if (session->outbox()->slow() != nullptr) {
+            note(session->outbox()->slow()->bytes_max());
+        }
+    }
+    log_.set_limits(least, largest);
+}
+
+bool Deliveries::holds_up(const Session& session) const noexcept {
+    const std::size_t more = 2 * peers_.segments().segment_bytes();
+    return session.state() == Session::State::open && !session.outbox()->slow()->has_room(log_.end(), more);
+}
+
+std::vector<std::uint64_t> Deliveries::holding_up() const {
+    std::vector<std::uint64_t> ids;
+    for (const Session* const session : blocking_) {
+        if (holds_up(*session)) {
+            ids.push_back(session->id());
+        }
+    }
+    return ids;
+}
+
+bool Deliveries::must_wait() {
+    bool waits = false;
+    for (Session* const session : blocking_) {
+        if (holds_up(*session)) {
+            session->outbox()->note_refusal();  // so that it tells when it has written
+            waits = true;
+        }
+    }
+    waits_ = waits_ || waits;
+    return waits;
+}
+
+void Deliveries::tell_room() {
+    if (waits_ && !must_wait()) {
+        waits_ = false;
+        if (on_room_) {
+            on_room_();
+        }
+    }
+}
+
+bool Deliveries::send_to(Session* session, std::string_view topic, std::string_view payload) {
+    require_one_thread(options_, "send_to()");
+    if (session == nullptr || session->state() != Session::State::open) {
+        return false;
+    }
+    if (session->outbox()->slow() == nullptr) {
+        give_terms(*session, usual_);
+    }
+    if (!session->outbox()->slow()->give(topic, payload)) {
+        return false;
+    }
+    log_.enforce_kept_limit();
+    peers_.flush_soon(*session);
+    return true;
+}
+
+/// Only while there is somebody whose messages can be too old.
+void Deliveries::set_age_alarm() {
+    milliseconds least = milliseconds::max();
+    for (const auto& session : peers_.sessions()) {
+        const SlowReader* const slow = session->outbox()->slow();
+        if (slow != nullptr && slow->terms().delivery.backlog_age_max > milliseconds(0)) {
+            least = std::min(least, AgeMarks::step(slow->terms().delivery.backlog_age_max));
+        }
+    }
+    if (!ages_ && least != milliseconds::max()) {
+        ages_ = true;
+        age_alarm_.set(least);
+    }
+}
+
+void Deliveries::look_at_ages() {
+    ages_ = false;
+    set_age_alarm();  // first: whatever comes of this one, there is a next
+    const AgeMarks::Time now = std::chrono::steady_clock::now();
+    const std::uint64_t position = log_.position();
+    for (const auto& each : aging_) {
+        if (const auto terms = each.lock()) {
+            terms->marks.look(now, position, terms->delivery.backlog_age_max);
+        }
+    }
+    for (const auto& session : peers_.sessions()) {
+        SlowReader* const slow = session->outbox()->slow();
+        if (slow != nullptr && slow->terms().delivery.backlog_age_max > milliseconds(0)) {
+            slow->expire(now);
+        }
+    }
+    look_for_room();
+}
+
+}  // namespace telegate

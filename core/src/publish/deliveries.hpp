@@ -1,0 +1,75 @@
+#pragma once
+
+#include "core/delivery.hpp"
+#include "core/publisher.hpp"
+#include "core/reactor.hpp"
+#include "peers/peer_table.hpp"
+#include "publish/publish_log.hpp"
+#include "reactor/watch.hpp"
+#include "session/slow_reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// How the subscribers of a publisher are treated when they read slowly, by endpoint; gives up what is too old, and
+/// knows whom publishing waits for.
+///
+/// Threads: the reactor's.
+/// Limits:  one entry for each endpoint that is bound.
+/// Failure: set() and send_to() throw std::invalid_argument with several threads, set() also for what is not allowed.
+class Deliveries {
+  public:
+    Deliveries(Reactor& reactor, PeerTable& peers, PublishLog& log, const PublisherOptions& options);
+
+    /// After its handshake; before its end.
+    void join(Session& session);
+    void leave(const Session& session);
+
+    void set(const std::string& endpoint, const Delivery& delivery);
+    void forget(const std::string& endpoint);
+
+    [[nodiscard]] bool must_wait();
+    /// Whom it waits for, by id.
+    [[nodiscard]] std::vector<std::uint64_t> holding_up() const;
+    void set_on_room(std::function<void()> on_room) { on_room_ = std::move(on_room); }
+    /// Someone may have room now.
+    void look_for_room() {
+        if (waits_) {
+            later_room_.ask();
+        }
+    }
+    /// False for no session.
+    [[nodiscard]] bool send_to(Session* session, std::string_view topic, std::string_view payload);
+
+  private:
+    [[nodiscard]] bool holds_up(const Session& session) const noexcept;
+    [[nodiscard]] std::size_t bytes_max_of(const Delivery& delivery) const noexcept;
+    void give_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms);
+    void look_at_limits();
+    void look_at_ages();
+    void set_age_alarm();
+    void tell_room();
+
+    PeerTable& peers_;
+    PublishLog& log_;
+    const PublisherOptions& options_;
+    const std::shared_ptr<const DeliveryTerms> usual_;
+    std::map<std::string, std::shared_ptr<DeliveryTerms>, std::less<>> terms_;  // by endpoint as bound
+    std::vector<std::weak_ptr<DeliveryTerms>> aging_;  // those with an age, also while only subscribers have them
+    std::vector<Session*> blocking_;
+    std::function<void()> on_room_;
+    bool waits_ = false;  // must_wait() has said so
+    bool ages_ = false;   // the alarm is set
+    Alarm age_alarm_;
+    Later later_room_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "buffers/segment_log.hpp"
+#include "peers/peer_table.hpp"
+#include "publish/lane.hpp"
+#include "session/tail.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace telegate {
+
+/// How far the sessions of a table are behind.
+[[nodiscard]] LaneProgress progress_of(const PeerTable& peers) noexcept;
+
+/// Tells whether a publisher's log takes one more message without a subscriber losing one. What it saw of the
+/// subscribers stays a lower bound, since they only get further, so it looks at them again only when that does not do.
+///
+/// Threads: the reactor's. Limits: none. Failure: none.
+class Headroom {
+  public:
+    /// `backlog_bytes_max`: the log's end may be so far ahead of the slowest.
+    Headroom(const SegmentLog& log, const Tail& tail, const PeerTable& peers, std::size_t backlog_bytes_max) noexcept
+        : log_(log), tail_(tail), peers_(peers), backlog_bytes_max_(backlog_bytes_max) {}
+
+    /// Subscribers on other threads count too.
+    void share(std::span<const std::unique_ptr<Lane>> lanes) noexcept { lanes_ = lanes; }
+
+    /// Another distance from now on.
+    void set_backlog_bytes_max(std::size_t bytes) noexcept {
+        backlog_bytes_max_ = bytes;
+        oldest_ = 0;
+    }
+
+    /// `given`: counts the messages that may have begun a run; those in the log's tail have not.
+    [[nodiscard]] bool has_room(std::size_t message_bytes, std::uint64_t given) noexcept {
+        if (tail_.fits(message_bytes) && given < given_max_) {  // what opens no segment reaches no further back
+            return true;
+        }
+        const std::uint64_t end = log_.end_with(tail_.open_bytes() + message_bytes);
+        return is_known(end, given) || look(end, given);
+    }
+
+  private:
+    [[nodiscard]] bool is_known(std::uint64_t end, std::uint64_t given) const noexcept {
+        return (end <= oldest_ + backlog_bytes_max_ || end == log_.end()) && given < given_max_;
+    }
+    [[nodiscard]] bool look(std::uint64_t end, std::uint64_t given) noexcept;
+    [[nodiscard]] bool see(std::uint64_t end, std::uint64_t given) noexcept;
+
+    const SegmentLog& log_;
+    const Tail& tail_;
+    const PeerTable& peers_;
+    std::uint64_t backlog_bytes_max_;
+    std::span<const std::unique_ptr<Lane>> lanes_;
+    std::uint64_t oldest_ = 0;     // nothing that waits lies before this position in the log
+    std::uint64_t given_max_ = 0;  // with fewer, every subscriber has a run left
+};
+
+}  // namespace telegate

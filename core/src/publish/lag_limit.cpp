@@ -1,0 +1,138 @@
+#include "publish/lag_limit.hpp"
+
+#include "session/slow_reader.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view reads_too_slowly = "reads too slowly";
+
+}  // namespace
+
+LagLimit::Limits LagLimit::limits_of(const PublisherOptions& options) noexcept {
+    return {options.backlog_bytes_max,
+            std::max(limits::held_bytes_max / options.io_threads, options.backlog_bytes_max)};
+}
+
+LagLimit::LagLimit(Reactor& reactor, PeerTable& peers, Limits limits)
+    : peers_(peers),
+      limits_(limits),
+      largest_(limits.backlog_bytes_max),
+      later_keep_(reactor, [this] { keep_all_within(); }),
+      later_close_(reactor, [this] { close_too_slow(); }) {}
+
+/// Giving up takes longer than publishing. Whoever may have a segment more for a moment gives up behind the flush, so
+/// that nobody waits for it.
+void LagLimit::enforce(std::uint64_t log_end) {
+    log_end_ = log_end;
+    const std::uint64_t log_end_before = log_end - std::min<std::uint64_t>(log_end, peers_.segments().segment_bytes());
+    bool keep_apart = false;
+    for (const auto& session : peers_.sessions()) {
+        Outbox& outbox = *session->outbox();
+        const SlowReader* const slow = outbox.slow();
+        if (slow == nullptr) {
+            outbox.give_up_before(log_end - std::min<std::uint64_t>(log_end, limits_.backlog_bytes_max));
+        } else if (slow->is_over(log_end_before) || (slow->is_over(log_end) && !slow->can_be_over())) {
+            keep_within(*session);
+        } else if (slow->is_over(log_end) || slow->is_due_to_conflate()) {
+            later_keep_.ask();
+        }
+        keep_apart = keep_apart || (slow != nullptr && slow->keeps_apart());
+    }
+    if (keep_apart) {
+        enforce_kept_limit();
+    }
+    enforce_held_limit();
+}
+
+void LagLimit::keep_all_within() {
+    peers_.flush();
+    for (const auto& session : peers_.sessions()) {
+        SlowReader* const slow = session->outbox()->slow();
+        if (slow != nullptr && slow->is_over(log_end_)) {
+            keep_within(*session);
+        } else if (slow != nullptr && slow->is_due_to_conflate()) {
+            slow->conflate();
+        }
+    }
+    enforce_kept_limit();
+}
+
+/// What was published in this turn may not have been offered to it yet: it goes first, so that a subscriber which reads
+/// fast loses nothing, however small its limit is.
+void LagLimit::keep_within(Session& session) {
+    SlowReader& slow = *session.outbox()->slow();
+    if (session.state() == Session::State::open) {
+        session.flush();
+    }
+    if (slow.is_over(log_end_) && !slow.keep_within(log_end_)) {
+        cut_off(session);
+    }
+}
+
+void LagLimit::cut_off(Session& session) {
+    too_slow_.push_back(session.id());
+    later_close_.ask();
+    session.cut_off();
+}
+
+/// The largest first, since that frees most.
+void LagLimit::enforce_kept_limit() {
+    const std::size_t bytes_max = limits::kept_apart_bytes_max + 2 * largest_;
+    while (peers_.segments().memory_bytes() > bytes_max) {
+        Session* largest = nullptr;
+        std::size_t most = 0;
+        for (const auto& session : peers_.sessions()) {
+            const SlowReader* const slow = session->outbox()->slow();
+            if (slow != nullptr && slow->keeps_apart() && session->outbox()->backlog().has_waiting() &&
+                (largest == nullptr || slow->bytes_apart() > most)) {
+                largest = session.get();
+                most = slow->bytes_apart();
+            }
+        }
+        if (largest == nullptr) {
+            return;
+        }
+        largest->outbox()->slow()->give_up_waiting();
+    }
+}
+
+/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind are cut off
+/// at once, however long this turn lasts; never those who are in the latest of these messages, or a single one over the
+/// limit would reach nobody.
+void LagLimit::enforce_held_limit() {
+    while (peers_.segments().held_bytes() > std::max(limits_.held_bytes_max, largest_)) {
+        Session* farthest = nullptr;
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        for (const auto& session : peers_.sessions()) {
+            const auto position = session->outbox()->backlog().held_position();
+            if (!position) {
+                continue;
+            }
+            last = std::max(last, *position);
+            if (farthest == nullptr || *position < first) {
+                farthest = session.get();
+                first = *position;
+            }
+        }
+        if (farthest == nullptr || first == last) {
+            return;
+        }
+        cut_off(*farthest);
+    }
+}
+
+void LagLimit::close_too_slow() {
+    for (const std::uint64_t id : std::exchange(too_slow_, {})) {
+        if (Session* session = peers_.find(id)) {
+            session->close(reads_too_slowly);
+        }
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "buffers/segment_log.hpp"
+#include "core/limits.hpp"
+#include "core/waker.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace telegate {
+
+/// A session of a shard: its place there, and its id, since places are used again.
+struct LaneReader {
+    std::uint32_t place = 0;
+    std::uint64_t id = 0;
+
+    bool operator<(const LaneReader& other) const noexcept {
+        return place != other.place ? place < other.place : id < other.id;
+    }
+};
+
+/// Who reads a topic in one shard. The list never changes; the rest is the lane's own.
+struct LaneReaders {
+    std::span<const LaneReader> list;
+    std::size_t uses = 0;           // by reader sets, and by stretches in the lane
+    std::uint64_t records_end = 0;  // no record from this number on shows it
+};
+
+/// A segment of the log that a shard may read. Made and destroyed by the lane; the shard reads what is constant, and
+/// gives it back.
+struct Loan {
+    SegmentRef segment;  // the lane's
+    std::byte* const bytes;
+    const std::uint64_t start;
+    const std::uint32_t capacity;
+    Loan* next = nullptr;  // of those that came back
+};
+
+/// What a shard is told, in order: a stretch of the log and who reads it; or, without a loan, just how far the log is.
+struct LaneRecord {
+    Loan* loan = nullptr;
+    const LaneReaders* readers = nullptr;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t messages = 0;
+    std::uint64_t log_end = 0;  // behind the segment, or the last one opened
+};
+
+/// How far the readers of a log are.
+struct LaneProgress {
+    static constexpr std::uint64_t nothing_waits = UINT64_MAX;
+
+    std::uint64_t oldest;     // nothing that waits lies before this position
+    std::uint64_t runs_left;  // so many stretches more cost nobody any
+};
+
+/// Where the publisher's thread and a shard's meet: records one way, loans and progress the other.
+///
+/// Threads: the publisher's and the shard's, each its own part.
+/// Limits:  lane_records_max records that were not applied; one loan for each segment that is read.
+/// Failure: the constructor throws std::system_error without descriptors.
+///
+/// What the publisher wrote is seen by who finds it published; what a shard has read is over for who finds the loan
+/// back. Who waits says so first and looks once more; who has news publishes it first and looks then whether the other
+/// waits. These four are sequentially consistent, so that one of the two sees the other.
+class LaneLink {
+  public:
+    // The publisher's.
+
+    [[nodiscard]] std::uint64_t put_count() const noexcept { return put_; }
+    /// Records that the shard has applied. What it reports of its sessions is at least that new when asked afterwards.
+    [[nodiscard]] std::uint64_t applied() const noexcept { return applied_.load(); }
+    [[nodiscard]] std::uint64_t oldest() const noexcept { return oldest_.load(); }
+    [[nodiscard]] std::uint64_t records_max() const noexcept { return records_max_.load(); }
+    [[nodiscard]] bool has_room() const noexcept { return put_ - applied() < records_.size(); }
+    /// Not seen by the shard before publish(). There must be room.
+    void put(const LaneRecord& record) noexcept { records_[put_++ % records_.size()] = record; }
+    void publish() noexcept {
+        published_.store(put_);
+        wake_shard();
+    }
+    /// Asks to be woken when more was applied.
+    void await_progress() noexcept { awaits_progress_.store(true); }
+    /// Asks to be woken when nothing waits before that position, and so many records cost nobody a stretch.
+    void await_room(std::uint64_t oldest, std::uint64_t records) noexcept {
+        const bool is_new = awaited_records_.exchange(records) != records;
+        if (awaited_oldest_.exchange(oldest) != oldest || is_new) {
+            wake_shard();  // it has to look
+        }
+    }
+    /// All loans that came back, linked.
+    [[nodiscard]] Loan* take_back() noexcept {
+        return back_.load(std::memory_order_relaxed) == nullptr ? nullptr
+                                                                : back_.exchange(nullptr, std::memory_order_acquire);
+    }
+
+    // The shard's.
+
+    /// The oldest record that was not taken, or null.
+    [[nodiscard]] const LaneRecord* front() noexcept {
+        return taken_ == published_.load(std::memory_order_acquire) ? nullptr : &records_[taken_ % records_.size()];
+    }
+    void take() noexcept { ++taken_; }
+    [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
+    /// Asks to be woken when there is a record. False when there is already.
+    [[nodiscard]] bool await_record() noexcept {
+        shard_waits_.store(true);
+        const bool waits = published_.load() == taken_;
+        if (!waits) {
+            shard_waits_.store(false);
+        }
+        return waits;
+    }
+    [[nodiscard]] bool is_room_awaited() const noexcept { return awaited_oldest_.load() != nobody_waits; }
+    [[nodiscard]] bool is_all_reported() const noexcept { return taken_ == applied_.load(std::memory_order_relaxed); }
+    /// All that was taken is applied; the sessions are so far. True when the publisher is to be woken.
+    [[nodiscard]] bool report(std::uint64_t oldest, std::uint64_t records_max) noexcept;
+    void give_back(Loan* loan) noexcept {
+        loan->next = back_.load(std::memory_order_relaxed);
+        while (!back_.compare_exchange_weak(loan->next, loan, std::memory_order_release, std::memory_order_relaxed)) {
+        }
+    }
+    [[nodiscard]] Waker& waker() noexcept { return waker_; }
+
+  private:
+    static constexpr std::size_t cache_line_bytes = 64;
+    static constexpr std::uint64_t nobody_waits = 0;
+
+    void wake_shard() noexcept {
+        if (shard_waits_.load() && shard_waits_.exchange(false)) {
+            waker_.wake();
+        }
+    }
+
+    // Written by the publisher.
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> published_{0};
+    alignas(cache_line_bytes) std::uint64_t put_ = 0;
+    // Written by the shard.
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> applied_{0};
+    std::atomic<std::uint64_t> oldest_{LaneProgress::nothing_waits};
+    std::atomic<std::uint64_t> records_max_{limits::backlog_runs_max};
+    std::atomic<Loan*> back_{nullptr};
+    alignas(cache_line_bytes) std::uint64_t taken_ = 0;
+    // Written when one has to wait.
+    alignas(cache_line_bytes) std::atomic<bool> shard_waits_{true};
+    std::atomic<bool> awaits_progress_{false};
+    std::atomic<std::uint64_t> awaited_oldest_{nobody_waits};
+    std::atomic<std::uint64_t> awaited_records_{0};
+
+    alignas(cache_line_bytes) std::array<LaneRecord, limits::lane_records_max> records_;
+    static_assert((limits::lane_records_max & (limits::lane_records_max - 1)) == 0, "so that % is a mask");
+    Waker waker_;  // of the shard
+};
+
+inline bool LaneLink::report(std::uint64_t oldest, std::uint64_t records_max) noexcept {
+    oldest_.store(oldest);
+    records_max_.store(records_max);
+    const bool is_more = !is_all_reported();
+    applied_.store(taken_);  // after the two above, see applied()
+    bool wake = is_more && awaits_progress_.load() && awaits_progress_.exchange(false);
+    std::uint64_t awaited = awaited_oldest_.load();
+    if (awaited != nobody_waits && oldest >= awaited && records_max >= awaited_records_.load()) {
+        wake = awaited_oldest_.compare_exchange_strong(awaited, nobody_waits) || wake;
+    }
+    return wake;
+}
+
+}  // namespace telegate

@@ -1,0 +1,151 @@
+#include "publish/publish_log.hpp"
+
+#include "core/assert.hpp"
+#include "core/limits.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate {
+
+PublishLog::PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options)
+    : tail_(tail),
+      peers_(peers),
+      options_(options),
+      log_(peers.segments()),
+      lag_limit_(reactor, peers, LagLimit::limits_of(options)),
+      headroom_(log_, tail, peers, options.backlog_bytes_max),
+      flushes_(peers.flushes()) {}
+
+void PublishLog::share(std::span<const std::unique_ptr<Lane>> lanes) noexcept {
+    lanes_ = lanes;
+    headroom_.share(lanes);
+    for (const auto& lane : lanes) {
+        lane->share(tail_);
+    }
+}
+
+void PublishLog::send(Topic& topic, std::string_view payload) {
+    if (send_on(topic, payload) || (share_readers(topic) && send_on(topic, payload))) {
+        return;
+    }
+    std::byte* const room = prepare(topic, payload.size());
+    if (!payload.empty()) {
+        std::memcpy(room, payload.data(), payload.size());
+    }
+    tail_.settle();
+    zmtp::write_frame_header(room_ + topic.frame.size(), 0, payload.size());
+    const std::size_t bytes = topic.frame.size() + payload_header_bytes_ + payload.size();
+    give(bytes);
+    const bool is_short = bytes <= limits::short_bytes_in_process;
+    const std::size_t flush_bytes = is_short ? options_.flush_bytes : topic.readers->flush_bytes;
+    if (unflushed_bytes_ >= flush_bytes) {
+        peers_.flush();
+    } else {
+        peers_.flush_soon();
+        open_tail(flush_bytes - unflushed_bytes_);
+    }
+}
+
+std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
+    std::byte* payload = prepare_on(topic, payload_bytes_max);
+    if (payload == nullptr && share_readers(topic)) {
+        payload = prepare_on(topic, payload_bytes_max);
+    }
+    if (payload != nullptr) {
+        return payload;
+    }
+    topic_ = &topic;
+    payload_header_bytes_ = zmtp::frame_header_bytes(payload_bytes_max);
+    const std::size_t bytes_max = topic.frame.size() + payload_header_bytes_ + payload_bytes_max;
+    tail_.settle();
+    room_ = log_.prepare(bytes_max);
+    if (segments_seen_ != log_.segments_opened()) {
+        enforce_limits();
+    }
+    topic.frame.copy_to(room_);
+    return room_ + topic.frame.size() + payload_header_bytes_;
+}
+
+void PublishLog::commit(std::size_t payload_bytes) {
+    if (commit_on(payload_bytes)) {
+        return;
+    }
+    const std::size_t bytes = write_header(payload_bytes);
+    tail_.settle();
+    give(bytes);
+    if (!topic_->readers->keys.empty()) {
+        open_tail(0);
+    }
+}
+
+/// Has the topic share the reader set of the tail when that is equal, so that its messages go there. Whether it does
+/// now.
+bool PublishLog::share_readers(Topic& topic) const noexcept {
+    if (!tail_.is_open() || topic.readers.get() == readers_ || topic.readers->keys.empty()) {
+        return false;
+    }
+    const std::vector<SubscriberKey>& keys = topic.readers->keys;
+    // Most that differ do so in the first.
+    if (keys.front() != readers_->keys.front() || keys != readers_->keys) {
+        return false;
+    }
+    topic.readers = tail_topic_->readers;
+    return true;
+}
+
+/// The message in room_, of so many bytes, to each reader of topic_.
+void PublishLog::give(std::size_t bytes) {
+    ++messages_;
+    ++given_;
+    const Slice message = log_.commit(bytes);
+    TELEGATE_ASSERT(message.segment->bytes.get() + message.begin == room_);
+    unflushed_bytes_ += bytes + static_cast<std::size_t>(tail_.bytes() - tail_bytes_seen_);
+    tail_bytes_seen_ = tail_.bytes();
+    if (flushes_seen_ != flushes_) {
+        flushes_seen_ = flushes_;
+        unflushed_bytes_ = bytes;
+    }
+    ReaderSet& readers = *topic_->readers;
+    if (readers.begun_at != flushes_) {  // once per batch, not per message
+        begin(readers);
+    }
+    for (Outbox* const outbox : readers.outboxes) {
+        outbox->add(message);
+    }
+}
+
+/// Before the first message of a batch to these readers; before each that begins a stretch, when other threads have
+/// some of them.
+void PublishLog::begin(ReaderSet& readers) {
+    for (const LaneShare& share : readers.lanes) {
+        share.lane().begin(share.readers());
+    }
+    if (readers.marked_at != flushes_) {
+        for (Session* const session : readers.sessions) {
+            peers_.mark(*session);
+        }
+        readers.marked_at = flushes_;
+    }
+    if (readers.lanes.empty()) {
+        readers.begun_at = flushes_;
+    }
+}
+
+/// For more of topic_, which has just got one.
+void PublishLog::open_tail(std::size_t bytes_max) noexcept {
+    tail_topic_ = topic_;
+    readers_ = topic_->readers.get();
+    tail_.open(log_, readers_->outboxes, bytes_max);
+}
+
+/// A segment was opened: whoever is too far behind gives up what lies before the limit.
+void PublishLog::enforce_limits() {
+    segments_seen_ = log_.segments_opened();
+    lag_limit_.enforce(log_.end());
+    for (const auto& lane : lanes_) {
+        lane->enforce(log_.end());
+    }
+}
+
+}  // namespace telegate

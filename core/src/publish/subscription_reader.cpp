@@ -1,0 +1,49 @@
+#include "publish/subscription_reader.hpp"
+
+#include "zmtp/frame.hpp"
+
+namespace telegate {
+namespace {
+
+/// ZMTP 3.1's form; nullopt for any other command.
+std::optional<zmtp::Subscription> subscription_of(const zmtp::Command& command) {
+    if (command.name == "SUBSCRIBE") {
+        return zmtp::Subscription{zmtp::Subscription::Kind::subscribe, command.data};
+    }
+    if (command.name == "CANCEL") {
+        return zmtp::Subscription{zmtp::Subscription::Kind::cancel, command.data};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void SubscriptionReader::read(Session& session) {
+    batch_.clear();
+    absorbed_ = 0;
+    (void)session.take(batch_);  // readable comes again by itself
+    absorb(session);
+    batch_.clear();
+}
+
+void SubscriptionReader::command(Session& session, const zmtp::Command& command) {
+    absorb(session);  // the messages that came before it
+    change(session, subscription_of(command));
+}
+
+/// Each frame is one subscription. The rest is not for us.
+void SubscriptionReader::absorb(Session& session) {
+    for (; absorbed_ < batch_.size(); ++absorbed_) {
+        for (const Bytes frame : batch_[absorbed_]) {
+            change(session, zmtp::parse_subscription(zmtp::Frame{0, frame}));
+        }
+    }
+}
+
+void SubscriptionReader::change(Session& session, const std::optional<zmtp::Subscription>& subscription) {
+    if (subscription && session.state() == Session::State::open) {
+        on_change_(session, *subscription);
+    }
+}
+
+}  // namespace telegate

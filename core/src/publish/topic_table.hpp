@@ -1,0 +1,96 @@
+#pragma once
+
+#include "buffers/segment_log.hpp"
+#include "core/publisher.hpp"
+#include "publish/lane.hpp"
+#include "publish/subscription_index.hpp"
+#include "session/outbox.hpp"
+#include "session/session.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace telegate {
+
+/// Who receives a topic, and others that the same sessions want: topics share one when they turn out to be equal.
+struct ReaderSet {
+    std::vector<SubscriberKey> keys;  // all, sorted
+    std::vector<Session*> sessions;   // those of the publisher's own thread
+    std::vector<LaneShare> lanes;     // those of other threads
+    std::vector<Outbox*> outboxes;    // the sessions' and the lanes'
+    std::size_t flush_bytes = 0;      // of long messages: written at once when so much has come together
+    std::uint64_t begun_at = 0;       // PeerTable::flushes() when PublishLog::begin() was last needed
+    std::uint64_t marked_at = 0;      // the same when the sessions were last marked
+};
+
+/// The finished first frame of a topic's messages, with some room behind it, so that it is copied in large steps. Of no
+/// bytes when the topic is in the payload.
+/// Threads: the reactor's. Limits: none. Failure: set() may throw std::bad_alloc.
+class TopicFrame {
+  public:
+    void set(std::string_view name, TopicPlace place);
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// Copies it to the room of a log, and up to segment_slack_bytes of anything behind it.
+    void copy_to(std::byte* out) const noexcept {
+        const std::byte* const from = bytes_.data();
+        std::memcpy(out, from, step_bytes);
+        for (std::size_t copied = step_bytes; copied < size_; copied += step_bytes) {
+            std::memcpy(out + copied, from + copied, step_bytes);
+        }
+    }
+
+  private:
+    static constexpr std::size_t step_bytes = 32;
+    static_assert(step_bytes <= segment_slack_bytes);
+
+    std::vector<std::byte> bytes_;  // a multiple of step_bytes
+    std::size_t size_ = 0;
+};
+
+struct Topic {
+    TopicFrame frame;
+    std::shared_ptr<ReaderSet> readers;  // those of the last time it was fresh; null: none were ever looked for
+    std::uint64_t fresh_at = 0;          // the table's generation that `readers` were found in
+    std::string name;
+};
+
+/// All topics that were ever published, by number and by name.
+///
+/// A change of one subscription makes the topics under its prefix stale; their readers are found again when the topic
+/// is next used. A prefix of very many topics makes all of them stale, so that a change costs the same whatever it is.
+///
+/// Threads: the reactor's.
+/// Limits:  none: the publishing program chooses its topics.
+/// Failure: intern() may throw std::bad_alloc.
+class TopicTable {
+  public:
+    [[nodiscard]] TopicId intern(std::string_view name, TopicPlace place = TopicPlace::first_frame);
+    [[nodiscard]] Topic& operator[](TopicId id) noexcept { return *topics_[static_cast<std::size_t>(id)]; }
+
+    /// Of the longest topic.
+    [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return frame_bytes_max_; }
+
+    [[nodiscard]] bool is_fresh(const Topic& topic) const noexcept { return topic.fresh_at == generation_; }
+    void set_fresh(Topic& topic) const noexcept { topic.fresh_at = generation_; }
+    void make_stale(std::string_view prefix) noexcept;
+    void make_all_stale() noexcept { ++generation_; }
+
+  private:
+    static constexpr std::size_t range_max = 256;
+
+    std::vector<std::unique_ptr<Topic>> topics_;
+    std::array<std::unordered_map<std::string_view, TopicId>, 2> ids_;  // by place
+    std::multimap<std::string_view, Topic*> sorted_;
+    std::uint64_t generation_ = 1;
+    std::size_t frame_bytes_max_ = 0;
+};
+
+}  // namespace telegate

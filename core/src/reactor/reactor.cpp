@@ -1,0 +1,137 @@
+#include "core/reactor.hpp"
+
+#include "core/assert.hpp"
+#include "reactor/busy_polls.hpp"
+#include "reactor/deadline.hpp"
+#include "reactor/laters.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+namespace telegate {
+
+namespace net = boost::asio;
+
+namespace {
+
+constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
+
+}  // namespace
+
+struct Reactor::State {
+    BusyPolls busy_polls;  // outlives what the context still holds
+    Laters laters;         // as well
+    /// One thread runs it, and nobody else touches descriptors and timers; post() and stop() have their lock.
+    net::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+    net::executor_work_guard<net::io_context::executor_type> work{context.get_executor()};
+    std::atomic<std::thread::id> runner{};
+
+    /// Waits until something is ready, and runs some of it. Whether there was anything. Without a deadline it sleeps
+    /// for as long as nothing happens; with one, Asio looks at the clock each second.
+    bool turn(std::chrono::steady_clock::time_point deadline);
+    /// Runs what is ready.
+    bool poll();
+};
+
+bool Reactor::State::poll() {
+    const bool any = context.poll() > 0;
+    return busy_polls.look() || any;
+}
+
+bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {
+    if (context.stopped()) {
+        return false;
+    }
+    bool any = laters.run();
+    if (any || !laters.empty() || !busy_polls.empty()) {
+        any = poll() || any;
+    }
+    if (!any && !busy_polls.empty() && !context.stopped()) {
+        any = busy_polls.wait(deadline);
+    }
+    if (!any) {
+        any = (deadline == no_deadline ? context.run_one() : context.run_one_until(deadline)) > 0;
+        any = any || poll();  // also when there was no time
+    }
+    laters.run();
+    return any;
+}
+
+Reactor::Reactor() : state_(std::make_unique<State>()) {}
+Reactor::~Reactor() = default;
+
+namespace {
+
+/// Marks the calling thread as the one that turns the loop.
+class Turn {
+  public:
+    explicit Turn(std::atomic<std::thread::id>& runner) noexcept : runner_(runner) {
+        const std::thread::id before = runner_.exchange(std::this_thread::get_id());
+        TELEGATE_ASSERT(before == std::thread::id());
+    }
+    ~Turn() { runner_.store(std::thread::id()); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    std::atomic<std::thread::id>& runner_;
+};
+
+}  // namespace
+
+void Reactor::run() {
+    const Turn turn(state_->runner);
+    while (!state_->context.stopped()) {
+        state_->turn(no_deadline);
+    }
+}
+
+void Reactor::poll() {
+    const Turn turn(state_->runner);
+    bool any = true;
+    while (any && !state_->context.stopped()) {
+        any = state_->laters.run();
+        any = state_->poll() || any;
+    }
+}
+
+bool Reactor::run_for(std::chrono::milliseconds time) {
+    return run_until(deadline_in(time));
+}
+
+bool Reactor::run_until(std::chrono::steady_clock::time_point deadline) {
+    const Turn turn(state_->runner);
+    return state_->turn(deadline);
+}
+
+void Reactor::stop() {
+    state_->context.stop();
+}
+
+void Reactor::post(std::function<void()> call) {
+    net::post(state_->context, std::move(call));
+}
+
+bool Reactor::is_current() const noexcept {
+    const std::thread::id runner = state_->runner.load();
+    return runner == std::thread::id() || runner == std::this_thread::get_id();
+}
+
+Laters& Reactor::laters() noexcept {
+    return state_->laters;
+}
+
+BusyPolls& Reactor::busy_polls() noexcept {
+    return state_->busy_polls;
+}
+
+net::io_context& Reactor::context() noexcept {
+    return state_->context;
+}
+
+}  // namespace telegate

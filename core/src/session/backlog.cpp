@@ -1,0 +1,328 @@
+#include "session/backlog.hpp"
+
+#include "core/assert.hpp"
+#include "core/limits.hpp"
+#include "zmtp/frame.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::size_t ring_runs_first = 4;
+constexpr std::size_t ring_runs_kept = 64;  // a larger ring that is empty becomes smaller, when it was little used
+
+LostRun lost_run(const Slice& messages, bool is_own) noexcept {
+    const Segment& segment = *messages.segment;
+    LostRun run{Bytes(segment.bytes.get() + messages.begin, messages.end - messages.begin), std::nullopt};
+    if (!is_own) {
+        run.position = segment.start + messages.begin;
+    }
+    return run;
+}
+
+}  // namespace
+
+std::size_t message_bytes_at(const std::byte* wire) noexcept {
+    std::size_t bytes = 0;
+    for (;;) {
+        const bool more = (std::to_integer<unsigned>(wire[bytes]) & zmtp::frame_flag::more) != 0;
+        bytes += static_cast<std::size_t>(zmtp::frame_bytes_at(wire + bytes));
+        if (!more) {
+            return bytes;
+        }
+    }
+}
+
+Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
+
+std::uint64_t Backlog::add_run(const Slice& message, std::uint32_t own_tick) {
+    if (refuses_ || size_ >= runs_max_ || size_ == ring_.size()) [[unlikely]] {
+        return add_run_when_full(message, own_tick);
+    }
+    push_run(message, own_tick);
+    return 0;
+}
+
+std::uint64_t Backlog::add_run_when_full(const Slice& message, std::uint32_t own_tick) {
+    refuses_ = refuses_ || (refuses_when_full_ && size_ >= runs_max_);
+    if (refuses_) {
+        refuse(message, own_tick > 0);
+        return 1;
+    }
+    std::uint64_t given_up = 0;
+    while (size_ >= runs_max_ && size_ > (hold_.is_set() ? 1U : 0U)) {
+        given_up += give_up_oldest_run();
+    }
+    if (size_ == ring_.size()) {
+        resize_ring(ring_.size() * 2);
+    }
+    push_run(message, own_tick);
+    return given_up;
+}
+
+void Backlog::push_run(const Slice& message, std::uint32_t own_tick) noexcept {
+    Run& fresh = run(size_++);
+    most_ = std::max(most_, size_);
+    fresh.segment = SegmentRef(message.segment);
+    fresh.begin = message.begin;
+    fresh.end = message.end;
+    fresh.messages = 1;
+    fresh.own_tick = own_tick;
+    own_runs_ += own_tick > 0 ? 1U : 0U;
+    ++messages_;
+    bytes_ += message.end - message.begin;
+}
+
+/// Whole messages.
+void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
+    TELEGATE_ASSERT(refuses_);
+    if (lost_ != nullptr) {
+        (*lost_)(lost_run(messages, is_own));
+    }
+}
+
+/// Of the run, what lies from `begin` on.
+void Backlog::tell_lost(const Run& part, std::size_t begin) const {
+    if (lost_ != nullptr && begin < part.end) {
+        (*lost_)(lost_run({part.segment.get(), static_cast<std::uint32_t>(begin), part.end}, part.own_tick > 0));
+    }
+}
+
+std::size_t Backlog::gather(std::span<StreamPart> out) const noexcept {
+    std::size_t used = 0;
+    if (!rest_.empty() && used < out.size()) {
+        out[used++] = {rest_.data() + rest_sent_, rest_.size() - rest_sent_, nullptr};
+    }
+    for (std::size_t i = 0; i < size_ && used < out.size(); ++i) {
+        const Run& part = run(i);
+        const std::size_t begin = part.begin + (i == 0 ? partial_ : 0);
+        out[used++] = {part.segment->bytes.get() + begin, part.end - begin, part.segment.get()};
+    }
+    return used;
+}
+
+std::uint64_t Backlog::consume(std::size_t bytes) {
+    TELEGATE_ASSERT(bytes <= bytes_);
+    bytes_ -= bytes;
+    claimed_ -= std::min(claimed_, bytes);
+    const std::size_t of_rest = std::min(bytes, rest_.size() - rest_sent_);
+    std::uint64_t completed = of_rest > 0 ? consume_rest(of_rest) : 0;
+    bytes -= of_rest;
+    while (bytes > 0) {
+        Run& head = run(0);
+        const std::size_t left = head.end - head.begin - partial_;
+        if (bytes < left) {
+            completed += consume_within(head, bytes);
+            break;
+        }
+        bytes -= left;
+        completed += head.messages;
+        pop_run();
+    }
+    messages_ -= completed;
+    shrink_if_empty();
+    return completed;
+}
+
+std::uint64_t Backlog::consume_rest(std::size_t bytes) noexcept {
+    std::uint64_t completed = 0;
+    rest_sent_ += bytes;
+    while (rest_sent_ >= rest_boundary_) {
+        ++completed;
+        if (rest_boundary_ == rest_.size()) {
+            rest_ = std::vector<std::byte>();  // clear() would keep the room
+            rest_sent_ = 0;
+            rest_boundary_ = 0;
+            break;
+        }
+        rest_boundary_ += message_bytes_at(rest_.data() + rest_boundary_);
+    }
+    return completed;
+}
+
+std::uint64_t Backlog::consume_within(Run& head, std::size_t bytes) noexcept {
+    std::uint64_t completed = 0;
+    std::size_t sent = partial_ + bytes;  // from head.begin
+    for (;;) {
+        const std::size_t message = message_bytes_at(head.segment->bytes.get() + head.begin);
+        if (sent < message) {
+            break;
+        }
+        sent -= message;
+        head.begin += static_cast<std::uint32_t>(message);
+        --head.messages;
+        ++completed;
+    }
+    partial_ = sent;
+    return completed;
+}
+
+std::uint64_t Backlog::give_up_before(std::uint64_t position) {
+    std::uint64_t given_up = 0;
+    for (auto oldest = oldest_position(); oldest && *oldest < position; oldest = oldest_position()) {
+        given_up += give_up_oldest_run();
+    }
+    return given_up;
+}
+
+std::optional<std::uint64_t> Backlog::oldest_position() const noexcept {
+    for (std::size_t oldest = hold_.is_set() ? 1 : 0; oldest < size_; ++oldest) {
+        if (run(oldest).own_tick == 0) {
+            return run(oldest).segment->start + run(oldest).begin;
+        }
+    }
+    return std::nullopt;
+}
+
+/// The oldest that is not held.
+std::uint64_t Backlog::give_up_oldest_run() {
+    if (hold_.is_set()) {
+        return give_up_second_run();
+    }
+    const Run& head = run(0);
+    const std::size_t kept = bytes_under_way(head);
+    if (kept > limits::rest_bytes_max) {
+        return hold_first_run(kept);
+    }
+    tell_lost(head, head.begin + partial_ + kept);
+    const std::uint64_t given_up = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
+    bytes_ -= head.end - head.begin - partial_ - kept;
+    messages_ -= given_up;
+    pop_run();
+    return given_up;
+}
+
+std::uint64_t Backlog::give_up_second_run() noexcept {
+    Run& second = run(1);
+    tell_lost(second, second.begin);
+    const std::uint64_t given_up = second.messages;
+    bytes_ -= second.end - second.begin;
+    own_runs_ -= second.own_tick > 0 ? 1U : 0U;
+    messages_ -= given_up;
+    second = std::move(run(0));
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --size_;
+    return given_up;
+}
+
+/// Keeps the next `bytes` of the first run where they are: one message, see claim().
+std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
+    Run& head = run(0);
+    TELEGATE_ASSERT(partial_ + bytes == message_bytes_at(head.segment->bytes.get() + head.begin));
+    const auto end = static_cast<std::uint32_t>(head.begin + partial_ + bytes);
+    tell_lost(head, end);
+    const std::uint64_t given_up = head.messages - 1;
+    bytes_ -= head.end - end;
+    messages_ -= given_up;
+    head.end = end;
+    head.messages = 1;
+    hold_.set(head.segment.get());
+    return given_up;
+}
+
+/// Of what the first run has yet to send: a message is partly sent, or some are claimed, never both.
+std::size_t Backlog::bytes_under_way(const Run& head) const noexcept {
+    if (partial_ > 0) {
+        return message_bytes_at(head.segment->bytes.get() + head.begin) - partial_;
+    }
+    const std::size_t claimed_of_rest = std::min(claimed_, rest_.size() - rest_sent_);
+    return std::min<std::size_t>(claimed_ - claimed_of_rest, head.end - head.begin);
+}
+
+/// Copies the next `bytes` of the first run to rest_; returns how many messages that are.
+std::uint64_t Backlog::set_aside(const Run& head, std::size_t bytes) {
+    const std::byte* from = head.segment->bytes.get() + head.begin + partial_;
+    const std::byte* const end = from + bytes;
+    const std::size_t first = partial_ > 0 ? bytes : message_bytes_at(from);
+    if (rest_.empty()) {
+        rest_boundary_ = first;
+    }
+    rest_.insert(rest_.end(), from, end);
+    std::uint64_t messages = 1;
+    for (from += first; from < end; ++messages) {
+        from += message_bytes_at(from);
+    }
+    return messages;
+}
+
+std::uint64_t Backlog::give_up_all() noexcept {
+    const std::size_t left = rest_.size() - rest_sent_;
+    std::uint64_t given_up = left > 0 ? consume_rest(left) : 0;
+    while (size_ > 0) {
+        given_up += run(0).messages;
+        pop_run();
+    }
+    claimed_ = 0;
+    messages_ = 0;
+    bytes_ = 0;
+    return given_up;
+}
+
+std::uint64_t Backlog::restart() noexcept {
+    const std::size_t left = rest_.size() - rest_sent_;
+    const std::uint64_t given_up = left > 0 ? consume_rest(left) : 0;
+    bytes_ = bytes_ - left + partial_;
+    messages_ -= given_up;
+    partial_ = 0;
+    claimed_ = 0;
+    hold_.reset();
+    return given_up;
+}
+
+std::uint64_t Backlog::give_up_first_message() noexcept {
+    TELEGATE_ASSERT(!is_under_way() && size_ > 0);
+    Run& head = run(0);
+    const std::size_t message = message_bytes_at(head.segment->bytes.get() + head.begin);
+    head.begin += static_cast<std::uint32_t>(message);
+    bytes_ -= message;
+    --messages_;
+    if (--head.messages == 0) {
+        pop_run();
+    }
+    return 1;
+}
+
+std::optional<std::uint64_t> Backlog::held_position() const noexcept {
+    return hold_.is_set() ? std::optional(run(0).segment->start) : std::nullopt;
+}
+
+std::size_t Backlog::bytes_to_boundary() const noexcept {
+    if (!rest_.empty()) {
+        return rest_boundary_ - rest_sent_;
+    }
+    if (partial_ > 0) {
+        return message_bytes_at(run(0).segment->bytes.get() + run(0).begin) - partial_;
+    }
+    return 0;
+}
+
+void Backlog::pop_run() noexcept {
+    hold_.reset();
+    own_runs_ -= run(0).own_tick > 0 ? 1U : 0U;
+    run(0).segment.reset();
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --size_;
+    partial_ = 0;
+}
+
+void Backlog::resize_ring(std::size_t runs) {
+    std::vector<Run> fresh(runs);
+    for (std::size_t i = 0; i < size_; ++i) {
+        fresh[i] = std::move(run(i));
+    }
+    ring_ = std::move(fresh);
+    first_ = 0;
+}
+
+void Backlog::shrink_if_empty() {
+    if (size_ > 0 || ring_.size() <= ring_runs_kept) {
+        return;
+    }
+    if (std::exchange(most_, 0) <= ring_.size() / 4) {
+        resize_ring(ring_.size() / 2);
+    }
+}
+
+}  // namespace telegate

@@ -1,0 +1,58 @@
+#include "sockets/route.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace telegate {
+
+void Route::attach(Session& session) {
+    outbox_ = session.outbox();
+    outbox_->settle();  // so that the next message has the session flushed
+    session_ = &session;
+    unflushed_bytes_ = 0;
+    marked_at_ = 0;
+}
+
+void check_frames(std::span<const Bytes> frames) {
+    if (frames.empty()) {
+        throw std::invalid_argument("a message has at least one frame");
+    }
+}
+
+bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
+    const std::size_t bytes = Outbox::wire_bytes(frames);
+    if (!outbox_->has_room(bytes, context.backlog_bytes_max)) {
+        has_refused_ = true;
+        return false;
+    }
+    outbox_->append(frames);
+    if (session_ == nullptr) {
+        open_tail(context, std::numeric_limits<std::size_t>::max());
+        return true;
+    }
+    unflushed_bytes_ += bytes + static_cast<std::size_t>(outbox_->tail_bytes() - tail_bytes_seen_);
+    tail_bytes_seen_ = outbox_->tail_bytes();
+    if (marked_at_ != context.flushes) {  // once per batch, not per message
+        unflushed_bytes_ = bytes;
+        context.table.flush_soon(*session_);
+        marked_at_ = context.flushes;
+    }
+    const bool is_long_in_process = session_->stays_in_process() && bytes > limits::short_bytes_in_process;
+    const std::size_t flush_bytes = is_long_in_process ? limits::flush_bytes_in_process : context.flush_bytes;
+    if (unflushed_bytes_ >= flush_bytes) {
+        unflushed_bytes_ = 0;
+        session_->flush();
+    } else {
+        open_tail(context, flush_bytes - unflushed_bytes_);
+    }
+    return true;
+}
+
+/// What comes next needs no look at the limits up to there.
+void Route::open_tail(const RouteContext& context, std::size_t bytes_max) noexcept {
+    const std::size_t waiting = std::min(outbox_->backlog().bytes(), context.backlog_bytes_max);
+    outbox_->open_tail(std::min(bytes_max, context.backlog_bytes_max - waiting));
+}
+
+}  // namespace telegate

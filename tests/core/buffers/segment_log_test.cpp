@@ -1,0 +1,276 @@
+#include "buffers/segment_log.hpp"
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+constexpr std::size_t segment_bytes = 64;
+
+Slice append(SegmentLog& log, std::string_view text) {
+    std::byte* room = log.prepare(text.size());
+    std::memcpy(room, text.data(), text.size());
+    return log.commit(text.size());
+}
+
+std::string text_of(const Slice& slice) {
+    return {reinterpret_cast<const char*>(slice.segment->bytes.get()) + slice.begin, slice.end - slice.begin};
+}
+
+}  // namespace
+
+TEST_CASE("a log without messages holds no memory", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    const SegmentLog log(pool);
+    CHECK(pool.memory_bytes() == 0);
+    CHECK(log.end() == 0);
+}
+
+TEST_CASE("messages lie one behind the other in a segment", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const Slice first = append(log, "one");
+    const Slice second = append(log, "three");
+    CHECK(first.segment == second.segment);
+    CHECK(first.end == second.begin);
+    CHECK(text_of(first) == "one");
+    CHECK(text_of(second) == "three");
+    CHECK(log.segments_opened() == 1);
+}
+
+TEST_CASE("room that a commit leaves over belongs to the next message", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const std::byte* room = log.prepare(50);
+    CHECK(log.commit(10).end == 10);
+    CHECK(log.prepare(50) == room + 10);
+    CHECK(log.segments_opened() == 1);
+}
+
+TEST_CASE("a message that does not fit into what is left opens a segment", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const SegmentRef held(append(log, std::string(60, 'a')).segment);
+    const Slice next = append(log, std::string(5, 'b'));
+    CHECK(next.segment != held.get());
+    CHECK(next.begin == 0);
+    CHECK(next.segment->start == segment_bytes);
+    CHECK(log.end() == 2 * segment_bytes);
+    CHECK(log.segments_opened() == 2);
+}
+
+TEST_CASE("a message may fill a segment to its last byte", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    CHECK(text_of(append(log, std::string(segment_bytes, 'x'))) == std::string(segment_bytes, 'x'));
+    CHECK(log.end() == segment_bytes);
+}
+
+TEST_CASE("a message larger than a segment gets one of its own size, which is not kept", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const std::string large(10 * segment_bytes, 'x');
+    CHECK(text_of(append(log, large)) == large);
+    CHECK(pool.memory_bytes() == large.size());
+    append(log, "y");
+    CHECK(pool.memory_bytes() == segment_bytes);
+    CHECK(log.end() == large.size() + segment_bytes);
+}
+
+TEST_CASE("a segment that nobody reads is used again", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    for (int count = 0; count < 1000; ++count) {
+        append(log, std::string(segment_bytes, 'x'));
+    }
+    CHECK(log.segments_opened() == 1000);
+    CHECK(pool.memory_bytes() == segment_bytes);
+}
+
+TEST_CASE("a segment that is read keeps its bytes while the log goes on", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const Slice held = append(log, "keep me");
+    const SegmentRef reader(held.segment);
+    for (int count = 0; count < 100; ++count) {
+        append(log, std::string(segment_bytes, 'x'));
+    }
+    CHECK(text_of(held) == "keep me");
+    CHECK(pool.memory_bytes() == 2 * segment_bytes);
+}
+
+TEST_CASE("what readers let go of is freed, but for a few spare segments", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    std::vector<SegmentRef> readers;
+    for (int count = 0; count < 100; ++count) {
+        readers.emplace_back(append(log, std::string(segment_bytes, 'x')).segment);
+    }
+    CHECK(pool.memory_bytes() == 100 * segment_bytes);
+    readers.clear();
+    CHECK(pool.memory_bytes() <= 17 * segment_bytes);
+}
+
+TEST_CASE("short messages for readers in the process go round many segments, long ones stay in few",
+          "[core][session][log]") {
+    constexpr std::size_t usual_bytes = 4096;
+    SegmentPool pool(usual_bytes);
+    pool.add_reader_in_process();
+    SegmentLog log(pool);
+    std::vector<const Segment*> used;
+    for (std::size_t count = 0; count < 100; ++count) {
+        used.push_back(append(log, std::string(1536, 's')).segment);
+        append(log, std::string(1536, 's'));
+    }
+    const std::set<const Segment*> round(used.begin(), used.begin() + 8);
+    CHECK(round.size() == 8);
+    CHECK(std::equal(used.begin() + 8, used.end(), used.begin()));
+    CHECK(pool.memory_bytes() == 8 * usual_bytes);
+    const Segment* const filled = append(log, std::string(1537, 'l')).segment;
+    for (int count = 0; count < 100; ++count) {
+        append(log, std::string(1537, 'l'));
+        CHECK(append(log, std::string(1537, 'l')).segment == filled);
+    }
+    pool.remove_reader_in_process();
+    for (int count = 0; count < 100; ++count) {
+        append(log, std::string(1536, 's'));
+        CHECK(append(log, std::string(1536, 's')).segment == filled);
+    }
+}
+
+TEST_CASE("more spare segments are kept while there are readers in the process", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    pool.add_reader_in_process();
+    std::vector<SegmentRef> readers;
+    for (int count = 0; count < 100; ++count) {
+        readers.emplace_back(append(log, std::string(segment_bytes, 'x')).segment);
+    }
+    readers.clear();
+    CHECK(pool.memory_bytes() == 25 * segment_bytes);  // the one being filled is the log's
+    pool.remove_reader_in_process();
+    CHECK(pool.memory_bytes() == 17 * segment_bytes);
+}
+
+TEST_CASE("a segment is free only when its last reader has let go", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const Slice slice = append(log, std::string(segment_bytes, 'x'));
+    SegmentRef one(slice.segment);
+    SegmentRef two(slice.segment);
+    append(log, std::string(segment_bytes, 'y'));
+    one.reset();
+    append(log, std::string(segment_bytes, 'z'));
+    CHECK(text_of(slice) == std::string(segment_bytes, 'x'));
+    two = SegmentRef();
+    CHECK(text_of(append(log, std::string(segment_bytes, 'w'))) == std::string(segment_bytes, 'w'));
+    CHECK(pool.memory_bytes() == 2 * segment_bytes);
+}
+
+TEST_CASE("a log that is released holds no segment, and goes on where it was", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    append(log, "one");
+    log.release();
+    const Slice next = append(log, "two");
+    CHECK(next.begin == 0);
+    CHECK(next.segment->start == segment_bytes);
+    CHECK(pool.memory_bytes() == segment_bytes);
+}
+
+TEST_CASE("logs of one pool share its spare segments", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog one(pool);
+    SegmentLog other(pool);
+    append(one, "a");
+    one.release();
+    append(other, "b");
+    CHECK(pool.memory_bytes() == segment_bytes);
+}
+
+TEST_CASE("a log that begins small takes a usual segment when that is full, and begins small again",
+          "[core][session][log]") {
+    SegmentPool pool(64 * 1024);
+    SegmentLog log(pool, SegmentLog::First::small);
+    const Slice first = append(log, std::string(100, 'a'));
+    CHECK(first.segment->capacity == 4096);
+    const SegmentRef held(first.segment);
+    CHECK(append(log, std::string(4000, 'b')).segment->capacity == 64 * 1024);
+    log.release();
+    CHECK(append(log, "c").segment->capacity == 4096);
+    log.release();
+    CHECK(append(log, std::string(5000, 'd')).segment->capacity == 64 * 1024);
+}
+
+TEST_CASE("a log that begins small grows in steps, and each kind of segment is used again", "[core][session][log]") {
+    SegmentPool pool(256 * 1024);
+    for (int round = 0; round < 3; ++round) {
+        SegmentLog log(pool, SegmentLog::First::small);
+        const SegmentRef first(append(log, std::string(4000, 'a')).segment);
+        CHECK(first->capacity == 4096);
+        const SegmentRef second(append(log, std::string(64'000, 'b')).segment);
+        CHECK(second->capacity == 64 * 1024);
+        const SegmentRef third(append(log, std::string(2'000, 'c')).segment);
+        CHECK(third->capacity == 256 * 1024);
+        CHECK(pool.memory_bytes() == 4096 + 64 * 1024 + 256 * 1024);
+    }
+}
+
+TEST_CASE("a thousand logs with one small message each stay small", "[core][session][log]") {
+    SegmentPool pool(64 * 1024);
+    std::vector<SegmentLog> logs;
+    std::vector<SegmentRef> readers;
+    for (int count = 0; count < 1000; ++count) {
+        logs.emplace_back(pool, SegmentLog::First::small);
+        readers.emplace_back(append(logs.back(), "x").segment);
+    }
+    CHECK(pool.memory_bytes() <= 1000 * 4096);
+    logs.clear();
+    readers.clear();
+    CHECK(pool.memory_bytes() <= 64 * 4096);
+}
+
+TEST_CASE("a segment that is held counts once however many hold it, until the last lets go", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const SegmentRef usual(append(log, "one").segment);
+    const SegmentRef large(append(log, std::string(10 * segment_bytes, 'x')).segment);
+    CHECK(pool.held_bytes() == 0);
+    SegmentHold first;
+    first.set(usual.get());
+    CHECK(pool.held_bytes() == segment_bytes);
+    {
+        SegmentHold second;
+        second.set(usual.get());
+        CHECK(pool.held_bytes() == segment_bytes);
+        SegmentHold third;
+        third.set(large.get());
+        CHECK(pool.held_bytes() == 11 * segment_bytes);
+        first.reset();
+        CHECK_FALSE(first.is_set());
+        CHECK(pool.held_bytes() == 11 * segment_bytes);
+    }
+    CHECK(pool.held_bytes() == 0);
+    first.reset();
+    CHECK(pool.held_bytes() == 0);
+}
+
+TEST_CASE("a hold that is set to another segment lets go of the first", "[core][session][log]") {
+    SegmentPool pool(segment_bytes);
+    SegmentLog log(pool);
+    const SegmentRef usual(append(log, "one").segment);
+    const SegmentRef large(append(log, std::string(10 * segment_bytes, 'x')).segment);
+    SegmentHold hold;
+    hold.set(usual.get());
+    hold.set(large.get());
+    CHECK(pool.held_bytes() == 10 * segment_bytes);
+    CHECK(usual->holds == 0);
+}

@@ -1,0 +1,309 @@
+#include "publish/lane.hpp"
+
+#include "core/limits.hpp"
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace telegate;
+
+namespace {
+
+constexpr std::size_t lane_segment_bytes = 1'024;
+constexpr std::size_t lane_backlog_bytes = 16 * 1'024;
+
+/// What lies at a position of the log, so that a segment that was used again shows.
+std::byte byte_at(std::uint64_t position) {
+    return static_cast<std::byte>((position ^ (position >> 8U)) & 0xFFU);
+}
+bool is_intact(const LaneRecord& record) {
+    bool is_intact = true;
+    for (std::uint32_t at = record.begin; at < record.end; ++at) {
+        is_intact = is_intact && record.loan->bytes[at] == byte_at(record.loan->start + at);
+    }
+    return is_intact;
+}
+
+/// A log with a lane, and the other end of it turned by hand.
+struct LaneBench {
+    LaneBench() : link(std::make_unique<LaneLink>()), log(pool), lane(*link, pool, lane_backlog_bytes) {}
+
+    /// One message of `bytes` to these readers.
+    void give(const LaneShare& share, std::size_t bytes = 100) {
+        std::byte* const room = log.prepare(bytes);
+        for (std::size_t at = 0; at < bytes; ++at) {
+            room[at] = byte_at(log.position() + at);
+        }
+        if (segments != log.segments_opened()) {
+            segments = log.segments_opened();
+            lane.enforce(log.end());
+        }
+        const Slice slice = log.commit(bytes);
+        lane.begin(share.readers());
+        lane.outbox().add(slice);
+    }
+    /// Applies up to `count` records, and gives back what came before their segments.
+    std::vector<LaneRecord> apply(std::size_t count = SIZE_MAX) {
+        std::vector<LaneRecord> records;
+        while (records.size() < count && link->front() != nullptr) {
+            const LaneRecord record = *link->front();
+            link->take();
+            if (loan != nullptr && record.loan != loan) {
+                link->give_back(loan);
+            }
+            loan = record.loan;
+            records.push_back(record);
+        }
+        woken = link->report(LaneProgress::nothing_waits, link->taken() + limits::backlog_runs_max);
+        return records;
+    }
+    [[nodiscard]] LaneShare share(std::uint64_t id) { return lane.share_of({{0, id}}); }
+
+    SegmentPool pool{lane_segment_bytes};
+    std::unique_ptr<LaneLink> link;
+    SegmentLog log;
+    Lane lane;
+    Loan* loan = nullptr;
+    std::uint64_t segments = 0;
+    bool woken = false;
+};
+
+}  // namespace
+
+TEST_CASE("neighbouring messages for the same readers are one record", "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare one = b.share(1);
+    const LaneShare other = b.share(2);
+    for (int number = 0; number < 3; ++number) {
+        b.give(one);
+    }
+    b.give(other);
+    b.give(one);
+    b.lane.flush();
+    const std::vector<LaneRecord> records = b.apply();
+    REQUIRE(records.size() == 3);
+    CHECK(records[0].messages == 3);
+    CHECK(records[0].end - records[0].begin == 300);
+    CHECK(records[0].readers->list[0].id == 1);
+    CHECK(records[1].begin == records[0].end);
+    CHECK(records[1].readers->list[0].id == 2);
+    CHECK(records[2].messages == 1);
+}
+
+TEST_CASE("equal lists of readers are one, and those that nobody uses are forgotten", "[core][publisher][shards]") {
+    LaneBench b;
+    CHECK(&b.share(1).readers() == &b.share(1).readers());
+    const LaneShare kept = b.share(1);
+    for (std::uint64_t id = 2; id < 1'000; ++id) {
+        const LaneShare share = b.share(id);
+        b.give(share, 10);
+        if (id % 10 == 0) {
+            b.lane.flush();
+            for (const LaneRecord& record : b.apply()) {
+                CHECK((record.readers == nullptr || record.readers->list.size() == 1));
+            }
+        }
+    }
+    CHECK(b.lane.lists() < 200);
+    CHECK(&b.share(1).readers() == &kept.readers());
+}
+
+TEST_CASE("a segment that is lent is not used again until it is back", "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare share = b.share(1);
+    for (int number = 0; number < 40; ++number) {
+        b.give(share);
+    }
+    b.lane.flush();
+    const std::size_t lent = b.pool.memory_bytes();
+    CHECK(lent >= 4'000);
+    const std::vector<LaneRecord> records = b.apply();
+    for (const LaneRecord& record : records) {
+        if (record.loan == b.loan) {  // the only one that is not given back yet
+            CHECK(is_intact(record));
+        }
+    }
+    b.lane.flush();
+    for (int number = 0; number < 400; ++number) {  // in segments that came back
+        b.give(share);
+        b.lane.flush();
+        b.apply();
+    }
+    CHECK(b.pool.memory_bytes() <= lent + 2 * lane_segment_bytes);
+}
+
+TEST_CASE("a shard with nothing new is told how far the log is, and lets go of what it read last",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare share = b.share(1);
+    b.give(share);
+    b.lane.flush();
+    b.apply();
+    REQUIRE(b.loan != nullptr);
+    for (int number = 0; number < 30; ++number) {  // for others
+        std::memset(b.log.prepare(100), 0, 100);
+        (void)b.log.commit(100);
+    }
+    b.lane.enforce(b.log.end());
+    b.lane.flush();
+    const std::vector<LaneRecord> records = b.apply();
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].loan == nullptr);
+    CHECK(records[0].log_end == b.log.end());
+    CHECK(b.loan == nullptr);
+    b.lane.flush();
+    CHECK(b.apply().empty());
+}
+
+TEST_CASE("what a shard does not take waits, and goes when it does", "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare one = b.share(1);
+    const LaneShare other = b.share(2);
+    const std::size_t count = limits::lane_records_max + 100;
+    for (std::size_t number = 0; number < count; ++number) {
+        b.give(number % 2 == 0 ? one : other, 8);
+    }
+    b.lane.flush();
+    CHECK_FALSE(b.lane.empty());
+    CHECK(b.apply(0).empty());
+    CHECK(b.apply().size() == limits::lane_records_max);
+    CHECK(b.woken);
+    b.lane.flush();
+    CHECK(b.lane.empty());
+    CHECK(b.apply().size() == 100);
+    CHECK_FALSE(b.woken);
+    CHECK(b.lane.take_losses().empty());
+}
+
+TEST_CASE("a shard that takes nothing is handed a bounded part of the log, and the rest is lost and counted",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare both = b.lane.share_of({{0, 1}, {1, 2}});
+    for (int number = 0; number < 10'000; ++number) {
+        b.give(both);
+        if (number % 50 == 0) {
+            b.lane.flush();
+        }
+    }
+    CHECK(b.pool.memory_bytes() <= 3 * lane_backlog_bytes + 40 * lane_segment_bytes);
+    b.lane.flush();
+    std::uint64_t told = 0;
+    for (std::vector<LaneRecord> records = b.apply(); !records.empty(); records = b.apply()) {
+        for (const LaneRecord& record : records) {
+            told += record.messages;
+        }
+        b.lane.flush();
+    }
+    const Lane::Losses losses = b.lane.take_losses();
+    REQUIRE(losses.size() == 2);
+    CHECK(losses.at({0, 1}) == losses.at({1, 2}));
+    CHECK(losses.at({0, 1}) + told == 10'000);
+    CHECK(told >= 150);
+}
+
+TEST_CASE("progress is a lower bound of what waits, wherever it is", "[core][publisher][shards]") {
+    LaneBench b;
+    CHECK(b.lane.progress().oldest == LaneProgress::nothing_waits);
+    const LaneShare share = b.share(1);
+    b.give(share);  // in the outbox
+    CHECK(b.lane.progress().oldest == 0);
+    CHECK(b.lane.progress().runs_left == limits::backlog_runs_max - 1);
+    b.lane.flush();  // on its way
+    CHECK(b.lane.progress().oldest == 0);
+    b.link->take();
+    CHECK_FALSE(b.link->report(0, limits::backlog_runs_max));  // with a session
+    CHECK(b.lane.progress().oldest == 0);
+    b.give(share);
+    b.lane.await_room(100);
+    CHECK_FALSE(b.link->report(50, limits::backlog_runs_max));
+    CHECK_FALSE(b.link->report(100, 1));
+    CHECK(b.link->report(100, limits::backlog_runs_max));
+    CHECK_FALSE(b.link->report(100, limits::backlog_runs_max));
+    CHECK(b.lane.progress().oldest == 100);
+}
+
+TEST_CASE("what follows in the segment that the shard was told of last counts from where it begins",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare share = b.share(1);
+    b.give(share);
+    b.lane.flush();
+    b.apply();
+    for (int number = 0; number < 30; ++number) {  // for others
+        (void)b.log.prepare(100);
+        (void)b.log.commit(100);
+    }
+    b.lane.enforce(b.log.end());
+    b.lane.flush();  // the end of a segment that is not full yet
+    b.segments = b.log.segments_opened();
+    const std::uint64_t position = b.log.position();
+    b.give(share, 8);
+    b.lane.flush();
+    REQUIRE(position < b.log.end());
+    CHECK(b.lane.progress().oldest <= position);
+    CHECK(b.apply().size() == 2);
+    CHECK(b.lane.progress().oldest == LaneProgress::nothing_waits);
+}
+
+TEST_CASE("the two ends of a lane agree, each on its own thread", "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare one = b.share(1);
+    const LaneShare other = b.share(2);
+    constexpr int count = 60'000;
+    std::map<std::uint64_t, std::uint64_t> told;
+    bool all_intact = true;
+    std::atomic<bool> is_over{false};
+    std::thread shard([&] {
+        std::vector<LaneRecord> kept;  // as slow sessions keep them
+        LaneRecord last;
+        std::mt19937 random(1);
+        while (!is_over.load() || b.link->front() != nullptr) {
+            while (const LaneRecord* const front = b.link->front()) {
+                const LaneRecord record = *front;
+                b.link->take();
+                if (record.loan != nullptr) {
+                    told[record.readers->list[0].id] += record.messages;
+                    all_intact = all_intact && is_intact(record);
+                }
+                if (b.loan != nullptr && record.loan != b.loan) {
+                    kept.push_back(last);
+                }
+                b.loan = record.loan;
+                last = record;
+                while (kept.size() > 5) {
+                    const std::size_t at = random() % kept.size();
+                    all_intact = all_intact && is_intact(kept[at]);
+                    b.link->give_back(kept[at].loan);
+                    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(at));
+                }
+            }
+            (void)b.link->report(LaneProgress::nothing_waits, b.link->taken() + limits::backlog_runs_max);
+        }
+    });
+    std::mt19937 random(2);
+    for (int number = 0; number < count; ++number) {
+        b.give(random() % 3 == 0 ? one : other, 1 + random() % 100);
+        if (random() % 8 == 0) {
+            b.lane.flush();
+        }
+    }
+    do {
+        b.lane.flush();
+    } while (!b.lane.empty());
+    is_over.store(true);
+    shard.join();
+    for (const auto& [reader, messages] : b.lane.take_losses()) {
+        told[reader.id] += messages;
+    }
+    CHECK(all_intact);
+    CHECK(told[1] + told[2] == count);
+}

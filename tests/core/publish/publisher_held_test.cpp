@@ -1,0 +1,150 @@
+#include "core/limits.hpp"
+#include "core/publish/publisher_setups.hpp"
+#include "support/catch.hpp"
+#include "support/publisher_harness.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace telegate;
+using namespace telegate::test;
+
+namespace {
+
+/// More than a kernel takes for a reader that sleeps.
+constexpr std::size_t held_payload_bytes = 8'000'000;
+constexpr int readers_count = 20;
+constexpr std::string_view why = "reads too slowly";
+
+PublisherOptions without_heartbeat() {
+    PublisherOptions options = small_backlog();
+    options.heartbeat_interval = std::chrono::milliseconds(0);  // nobody here answers
+    return options;
+}
+
+std::string topic_of(int number) {
+    return "t" + std::to_string(100 + number);
+}
+
+/// A publisher and subscribers that do not read, each of a topic of its own, so that each sticks in another message.
+struct Sleepers : PublisherHarness {
+    Sleepers() : PublisherHarness(without_heartbeat()) {
+        for (int number = 0; number < readers_count; ++number) {
+            sleeping.push_back(subscriber({topic_of(number)}, 4096));
+        }
+    }
+    /// Bytes of the messages that somebody is in the middle of, each in a segment of its own.
+    [[nodiscard]] std::size_t kept_bytes() const {
+        std::size_t bytes = 0;
+        for (const PeerStatus& status : publisher->subscribers()) {
+            bytes += status.pending > 0 ? held_payload_bytes : 0;
+        }
+        return bytes;
+    }
+
+    std::vector<RawPeer> sleeping;
+};
+
+/// What the limit allows, and the message that is the latest.
+constexpr std::size_t kept_bytes_max = limits::held_bytes_max + held_payload_bytes;
+
+}  // namespace
+
+TEST_CASE("those who are in the middle of large messages for longest are closed, and one that reads loses nothing",
+          "[core][publisher][slow]") {
+    Sleepers h;
+    RawPeer fast = h.subscriber();
+    std::size_t expected = publisher_hello().size();
+    for (int number = 0; number < readers_count; ++number) {
+        const std::string wire =
+            message(topic_of(number), std::string(held_payload_bytes, static_cast<char>('a' + number)));
+        h.publish(topic_of(number), std::string_view(wire).substr(wire.size() - held_payload_bytes));
+        REQUIRE(h.kept_bytes() > 0);
+        CHECK(h.kept_bytes() <= kept_bytes_max + held_payload_bytes);  // the one that reads, too
+        expected += wire.size();
+        REQUIRE(h.turn_until([&] { return fast.read().size() == expected; }));
+        REQUIRE((std::string_view(fast.received()).substr(expected - wire.size()) == wire));
+        CHECK(adds_up(h.totals()));
+    }
+    const std::size_t closed = h.departures.size();
+    CHECK(closed >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
+    CHECK(closed < readers_count);
+    for (std::size_t i = 0; i < closed; ++i) {
+        CHECK(h.departures[i].id == h.arrivals[i].id);  // the farthest behind first
+        CHECK(h.reasons[i] == why);
+        CHECK(h.departures[i].dropped == 1);
+    }
+    CHECK(h.drops_told == closed);
+    CHECK(h.totals().dropped == closed);
+    CHECK(h.is_cut(h.sleeping.front()));
+    CHECK(h.serves());
+}
+
+TEST_CASE("the bound of what is kept for slow subscribers holds within one turn, and nobody is called from there",
+          "[core][publisher][slow]") {
+    Sleepers h;
+    const std::string payload(held_payload_bytes, 'x');
+    for (int number = 0; number < readers_count; ++number) {
+        h.commit(topic_of(number), payload);
+        h.publisher->flush();
+        REQUIRE(h.last_status().subscriptions_count == 1);
+        CHECK(h.kept_bytes() <= kept_bytes_max);
+        CHECK(adds_up(h.totals()));
+    }
+    CHECK(h.departures.empty());
+    h.commit(topic_of(0), "for one that is cut off but not yet closed");
+    h.publisher->flush();
+    h.turn();
+    CHECK(h.departures.size() >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
+    CHECK(h.departures.front().dropped == 2);
+    CHECK(h.reason() == why);
+    CHECK(adds_up(h.totals()));
+    CHECK(h.serves());
+}
+
+TEST_CASE("a monitor may publish when it hears that a subscriber reads too slowly", "[core][publisher][slow]") {
+    Sleepers h;
+    const std::string payload(held_payload_bytes, 'x');
+    int published = 0;
+    std::size_t closed = 0;
+    h.on_event = [&](const MonitorEvent& event) {
+        if (event.kind == MonitorEventKind::disconnected) {
+            closed += event.detail == why ? 1U : 0U;
+            h.publisher->send(topic_of(published++ % readers_count), payload);
+            h.publisher->flush();
+        }
+    };
+    while (published < readers_count) {
+        h.publisher->send(topic_of(published++), payload);
+        h.turn();
+        CHECK(h.kept_bytes() <= kept_bytes_max + 64 * 1024);
+    }
+    CHECK(h.turn_until([&] { return h.publisher->subscribers().size() + closed == readers_count; }));
+    CHECK(closed >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
+    CHECK(adds_up(h.totals()));
+    CHECK(h.serves());
+}
+
+TEST_CASE("a message over the limit by itself still reaches those who are in the middle of it",
+          "[core][publisher][slow]") {
+    PublisherHarness h(without_heartbeat());
+    RawPeer one = h.subscriber({"a"});
+    RawPeer other = h.subscriber({"a"});
+    const std::string large(limits::held_bytes_max + 1, 'x');
+    h.publish("a", large);
+    for (int number = 0; number < 100; ++number) {
+        h.publish("a", std::string(1'000, '.'));
+    }
+    REQUIRE(h.departures.empty());
+    for (RawPeer* peer : {&one, &other}) {
+        const std::size_t bytes = publisher_hello().size() + message("a", large).size();
+        REQUIRE(h.turn_until([&] { return peer->read().size() >= bytes; }));
+        CHECK((std::string_view(peer->received()).substr(publisher_hello().size(), message("a", large).size()) ==
+               message("a", large)));
+    }
+    CHECK(h.departures.empty());
+    CHECK(adds_up(h.totals()));
+}

@@ -1,0 +1,221 @@
+#pragma once
+
+#include "core/publish/publisher_setups.hpp"
+#include "core/publisher.hpp"
+#include "core/subscriber.hpp"
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+#include "support/publisher_harness.hpp"
+#include "support/raw_peer.hpp"
+#include "support/socket_harness.hpp"
+#include "support/zmtp_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+/// Numbers in the order in which they stand in something.
+using Numbers = std::vector<std::uint64_t>;
+
+[[nodiscard]] inline std::uint64_t number_in(std::string_view text) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// One message of a stream, as a reader sees it.
+struct Seen {
+    std::string topic;
+    std::string payload;
+
+    [[nodiscard]] bool is_notice() const { return topic.ends_with("$gap"); }
+};
+
+/// What a reader that takes one message after the other learns: the numbers of messages and, where notices stand, those
+/// that they name.
+[[nodiscard]] inline Numbers learnt(const std::vector<Seen>& stream) {
+    Numbers numbers;
+    for (const Seen& seen : stream) {
+        if (!seen.is_notice()) {
+            numbers.push_back(number_in(seen.payload));
+            continue;
+        }
+        for (std::string_view rest = seen.payload; !rest.empty();) {
+            numbers.push_back(number_in(rest));
+            rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
+        }
+    }
+    return numbers;
+}
+
+/// Whole messages of two frames at the front of wire bytes; removes them.
+inline void take_messages(std::string_view& wire, std::vector<Seen>& out) {
+    const auto frame_of = [](std::string_view bytes) -> std::pair<std::size_t, std::string_view> {
+        if (bytes.size() < 2) {
+            return {0, {}};
+        }
+        const bool is_long = (bytes[0] & 2) != 0;
+        const std::size_t header = is_long ? 9 : 2;
+        if (bytes.size() < header) {
+            return {0, {}};
+        }
+        std::size_t size = 0;
+        for (std::size_t i = 1; i < header; ++i) {
+            size = size << 8U | static_cast<unsigned char>(bytes[i]);
+        }
+        return bytes.size() < header + size ? std::pair<std::size_t, std::string_view>{0, {}}
+                                            : std::pair{header + size, bytes.substr(header, size)};
+    };
+    for (;;) {
+        const auto [first, topic] = frame_of(wire);
+        const auto [second, payload] =
+            first == 0 ? std::pair<std::size_t, std::string_view>{0, {}} : frame_of(wire.substr(first));
+        if (first > 0 && (wire[0] & 4) != 0) {  // PING
+            wire.remove_prefix(first);
+            continue;
+        }
+        if (second == 0) {
+            return;
+        }
+        REQUIRE((wire[0] & 1) == 1);
+        REQUIRE((wire[first] & 1) == 0);
+        out.push_back({std::string(topic), std::string(payload)});
+        wire.remove_prefix(first + second);
+    }
+}
+
+/// A publisher that tells each subscriber the numbers of the messages that it has lost.
+///
+/// Threads: one, the test's. Limits: none. Failure: none of its own.
+class SlowBench {
+  public:
+    explicit SlowBench(PublisherOptions options = small_backlog(), Transport transport = Transport::tcp)
+        : h(with_hooks(std::move(options)), transport) {}
+
+    void deliver(SlowPolicy policy, std::chrono::milliseconds age = std::chrono::milliseconds(0)) {
+        h.publisher->set_delivery(h.endpoint, {policy, 64 * 1024, age});
+    }
+
+    /// Publishes the next number. Returns it.
+    std::uint64_t publish(std::string_view topic = "t", std::size_t bytes = 1000) {
+        const std::uint64_t number = next++;
+        h.publish(topic, payload(number, bytes));
+        REQUIRE(adds_up());
+        return number;
+    }
+    [[nodiscard]] static std::string payload(std::uint64_t number, std::size_t bytes) {
+        std::string text = std::to_string(number);
+        text.resize(std::max(bytes, text.size()), '.');
+        return text;
+    }
+    /// Publishes until the last subscriber has lost so many.
+    void publish_until_lost(std::uint64_t losses, std::string_view topic = "t") {
+        for (int i = 0; i < 100'000 && h.last_status().dropped < losses; ++i) {
+            publish(topic);
+        }
+        REQUIRE(h.last_status().dropped >= losses);
+    }
+    [[nodiscard]] bool adds_up() const {
+        const auto all = h.publisher->subscribers();
+        return std::all_of(all.begin(), all.end(), [](const PeerStatus& status) {
+            std::uint64_t lost = 0;
+            for (const Losses& losses : status.losses) {
+                lost += losses.count;
+            }
+            return test::adds_up(status) && lost == status.dropped;
+        });
+    }
+    [[nodiscard]] std::uint64_t lost(LossReason reason) const {
+        return h.last_status().losses[static_cast<std::size_t>(reason)].count;
+    }
+    /// Reads all there is. Returns the messages.
+    std::vector<Seen> read_all(RawPeer& peer) {
+        REQUIRE(h.turn_until([&] {
+            peer.read();
+            return h.last_status().pending == 0 && !is_telling();
+        }));
+        // What is with the kernel.
+        REQUIRE(h.turn_until([&] { return peer.read().size() == h.last_status().bytes_sent; }));
+        return seen(peer);
+    }
+    [[nodiscard]] static std::vector<Seen> seen(const RawPeer& peer) {
+        std::vector<Seen> stream;
+        std::string_view wire = peer.received();
+        wire.remove_prefix(publisher_hello().size());
+        take_messages(wire, stream);
+        return stream;
+    }
+    [[nodiscard]] bool is_telling() const {
+        return std::any_of(untold.begin(), untold.end(), [](const auto& each) { return !each.second.empty(); });
+    }
+    /// "" when the stream teaches 0, 1, 2 ... up to what was published last; otherwise where it does not.
+    [[nodiscard]] std::string first_wrong(const std::vector<Seen>& stream) const {
+        const Numbers numbers = learnt(stream);
+        for (std::uint64_t i = 0; i < std::max<std::uint64_t>(next, numbers.size()); ++i) {
+            if (i >= next || i >= numbers.size() || numbers[i] != i) {
+                return "at " + std::to_string(i) + " of " + std::to_string(next) + " there is " +
+                       (i < numbers.size() ? std::to_string(numbers[i]) : "nothing");
+            }
+        }
+        return "";
+    }
+
+    struct Untold {
+        std::string topic;
+        std::uint64_t number;
+        LossReason reason;
+    };
+    std::uint64_t next = 0;
+    std::map<std::uint64_t, std::vector<Untold>> untold;  // by subscriber
+    std::map<std::uint64_t, std::uint64_t> heard;         // losses, by subscriber
+    std::ptrdiff_t numbers_per_notice = 1000;
+    std::string padding;  // of each notice's topic
+    std::size_t calls_of_tell = 0;
+    PublisherHarness h;
+
+  private:
+    PublisherOptions with_hooks(PublisherOptions options) {
+        options.loss_hooks.lost = [this](std::uint64_t id, const LostRun& run, LossReason reason) {
+            for (Bytes wire = run.wire; !wire.empty(); ++heard[id]) {
+                const LostMessage message = take_message(wire);
+                untold[id].push_back({std::string(message.topic), number_in(message.payload), reason});
+            }
+        };
+        options.loss_hooks.tell = [this](std::uint64_t id, NoticeWriter& writer) {
+            return tell(untold[id], writer);
+        };
+        return options;
+    }
+    bool tell(std::vector<Untold>& numbers, NoticeWriter& writer) {
+        ++calls_of_tell;
+        // They are heard of as they are lost, which is in order in front and behind, but not for both together.
+        std::stable_sort(numbers.begin(), numbers.end(),
+                         [](const Untold& a, const Untold& b) { return a.number < b.number; });
+        const auto later = std::stable_partition(numbers.begin(), numbers.end(),
+                                                 [&](const Untold& each) { return writer.tells(each.reason); });
+        auto told = numbers.begin();
+        bool is_full = false;
+        while (told != later && !is_full) {
+            const auto end = told + std::min<std::ptrdiff_t>(numbers_per_notice, later - told);
+            std::string text;
+            for (auto each = told; each != end; ++each) {
+                text += (text.empty() ? "" : " ") + std::to_string(each->number);
+            }
+            is_full = !writer.write(told->topic + padding + "$gap", text);
+            told = is_full ? told : end;
+        }
+        numbers.erase(numbers.begin(), told);
+        return is_full;
+    }
+};
+
+}  // namespace telegate::test

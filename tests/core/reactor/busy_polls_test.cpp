@@ -1,0 +1,128 @@
+#include "support/catch.hpp"
+
+#include "core/reactor.hpp"
+#include "reactor/busy_polls.hpp"
+
+#include <chrono>
+#include <functional>
+
+using namespace telegate;
+using namespace std::chrono_literals;
+
+namespace {
+
+class Polled : public BusyPolled {
+  public:
+    bool look() noexcept override {
+        ++looks;
+        return has_come;
+    }
+    void found() override {
+        ++founds;
+        on_found();
+    }
+    void not_found() override { ++not_founds; }
+
+    bool has_come = false;
+    std::function<void()> on_found = [] {
+    };
+    int looks = 0;
+    int founds = 0;
+    int not_founds = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a loop looks several times before it not_founds", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled polled;
+    reactor.busy_polls().add(polled);
+    CHECK_FALSE(reactor.run_for(1ms));
+    CHECK(polled.looks > 1);
+    CHECK(polled.founds == 0);
+    CHECK(polled.not_founds == 1);
+    CHECK(reactor.busy_polls().empty());
+}
+
+TEST_CASE("a loop goes on with what it has found, once", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled polled;
+    polled.has_come = true;
+    reactor.busy_polls().add(polled);
+    CHECK(reactor.run_for(1h));
+    CHECK(polled.founds == 1);
+    CHECK(polled.not_founds == 0);
+    CHECK(reactor.busy_polls().empty());
+}
+
+TEST_CASE("a loop that is polled looks without waiting, and looks again the next time", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled polled;
+    reactor.busy_polls().add(polled);
+    reactor.poll();
+    CHECK(polled.looks == 1);
+    polled.has_come = true;
+    reactor.poll();
+    CHECK(polled.founds == 1);
+    CHECK(polled.not_founds == 0);
+}
+
+TEST_CASE("what is posted comes before a busy wait", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled polled;
+    bool is_called = false;
+    reactor.busy_polls().add(polled);
+    reactor.post([&] { is_called = true; });
+    CHECK(reactor.run_for(1h));
+    CHECK(is_called);
+    CHECK(polled.not_founds == 0);
+    reactor.busy_polls().remove(polled);
+}
+
+TEST_CASE("two that are always found are found once in each turn", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled one;
+    Polled other;
+    for (Polled* polled : {&one, &other}) {
+        polled->has_come = true;
+        polled->on_found = [&reactor, polled] {
+            reactor.busy_polls().add(*polled);
+        };
+        reactor.busy_polls().add(*polled);
+    }
+    for (int turn = 0; turn < 10; ++turn) {
+        CHECK(reactor.run_for(1h));
+    }
+    CHECK(one.founds == 10);
+    CHECK(other.founds == 10);
+    reactor.busy_polls().remove(one);
+    reactor.busy_polls().remove(other);
+}
+
+TEST_CASE("one that goes while another is found is not looked at any more", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled stays;
+    Polled goes;
+    stays.has_come = true;
+    stays.on_found = [&] {
+        reactor.busy_polls().remove(goes);
+    };
+    reactor.busy_polls().add(stays);
+    reactor.busy_polls().add(goes);
+    reactor.poll();
+    reactor.poll();
+    CHECK(stays.founds == 1);
+    CHECK(goes.looks == 0);
+}
+
+TEST_CASE("a loop that runs until it is stopped finds and stops", "[core][busy_polls]") {
+    Reactor reactor;
+    Polled polled;
+    polled.has_come = true;
+    polled.on_found = [&] {
+        reactor.stop();
+    };
+    reactor.busy_polls().add(polled);
+    reactor.run();
+    CHECK(polled.founds == 1);
+}
