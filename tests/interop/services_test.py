@@ -217,9 +217,9 @@ class ServicesTest(unittest.TestCase):
             self.addCleanup(peer.close, 0)
             peer.rcvhwm = 1
             peer.connect("ipc://" + self.gateway.path("services.ipc"))
+            peer.send(b"[" * 60000)  # first: a peer whose answers nobody reads is not read either
             peer.send(json.dumps({"service": "replay", "position": 0, "limit": 10000}).encode())
             peer.send(json.dumps({"service": "snapshot"}).encode())
-            peer.send(b"[" * 60000)
         self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["peers"] >= 1000))
         self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["errors"]["bad_request"] >= 1000))
         self.asker.ask("ping")

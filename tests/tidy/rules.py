@@ -205,6 +205,7 @@ def folder_includes(path, text, links):
 
 # Where headers of other projects may be included: how their names begin, and folders or files.
 MAY_INCLUDE_OTHERS = {
+    "boost/asio": ("core/src/reactor/",),
     "nlohmann/": ("gateway/src/", "tools/", "tests/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
     "httplib.h": ("gateway/src/http/", "tools/perf_tool/", "tests/"),

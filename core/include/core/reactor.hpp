@@ -4,10 +4,6 @@
 #include <functional>
 #include <memory>
 
-namespace boost::asio {
-class io_context;
-}
-
 namespace telegate {
 
 class BusyPolls;
@@ -40,11 +36,12 @@ class Reactor {
     [[nodiscard]] bool is_current() const noexcept;
 
     // For core: what else a turn looks at.
-    [[nodiscard]] boost::asio::io_context& context() noexcept;
     [[nodiscard]] BusyPolls& busy_polls() noexcept;
     [[nodiscard]] Laters& laters() noexcept;
 
   private:
+    friend class Alarm;
+    friend class Watch;
     struct State;
     std::unique_ptr<State> state_;
 };

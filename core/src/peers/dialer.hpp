@@ -2,8 +2,8 @@
 
 #include "core/endpoint.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "peers/reconnect_pause.hpp"
-#include "reactor/watch.hpp"
 #include "session/outbox.hpp"
 #include "transport/transport.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "core/message.hpp"
 #include "core/reactor.hpp"
-#include "reactor/watch.hpp"
+#include "core/watch.hpp"
 #include "session/session.hpp"
 
 #include <chrono>

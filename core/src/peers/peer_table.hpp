@@ -4,8 +4,8 @@
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
+#include "core/watch.hpp"
 #include "peers/remote_sessions.hpp"
-#include "reactor/watch.hpp"
 #include "session/session.hpp"
 #include "transport/transport.hpp"
 

@@ -3,9 +3,9 @@
 #include "core/delivery.hpp"
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "peers/peer_table.hpp"
 #include "publish/publish_log.hpp"
-#include "reactor/watch.hpp"
 #include "session/slow_reader.hpp"
 
 #include <cstddef>

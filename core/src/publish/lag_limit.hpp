@@ -2,8 +2,8 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "peers/peer_table.hpp"
-#include "reactor/watch.hpp"
 
 #include <cstddef>
 #include <cstdint>

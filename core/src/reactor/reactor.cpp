@@ -1,15 +1,11 @@
 #include "core/reactor.hpp"
 
 #include "core/assert.hpp"
-#include "reactor/busy_polls.hpp"
 #include "reactor/deadline.hpp"
-#include "reactor/laters.hpp"
+#include "reactor/reactor_state.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -22,21 +18,6 @@ namespace {
 constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
 
 }  // namespace
-
-struct Reactor::State {
-    BusyPolls busy_polls;  // outlives what the context still holds
-    Laters laters;         // as well
-    /// One thread runs it, and nobody else touches descriptors and timers; post() and stop() have their lock.
-    net::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-    net::executor_work_guard<net::io_context::executor_type> work{context.get_executor()};
-    std::atomic<std::thread::id> runner{};
-
-    /// Waits until something is ready, and runs some of it. Whether there was anything. Without a deadline it sleeps
-    /// for as long as nothing happens; with one, Asio looks at the clock each second.
-    bool turn(std::chrono::steady_clock::time_point deadline);
-    /// Runs what is ready.
-    bool poll();
-};
 
 bool Reactor::State::poll() {
     const bool any = context.poll() > 0;
@@ -128,10 +109,6 @@ Laters& Reactor::laters() noexcept {
 
 BusyPolls& Reactor::busy_polls() noexcept {
     return state_->busy_polls;
-}
-
-net::io_context& Reactor::context() noexcept {
-    return state_->context;
 }
 
 }  // namespace telegate

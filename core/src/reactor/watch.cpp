@@ -1,11 +1,10 @@
-#include "reactor/watch.hpp"
+#include "core/watch.hpp"
 
 #include "reactor/deadline.hpp"
 #include "reactor/handler_memory.hpp"
-#include "reactor/laters.hpp"
+#include "reactor/reactor_state.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include <system_error>
@@ -23,8 +22,8 @@ using Timer =
     net::basic_waitable_timer<std::chrono::steady_clock, net::wait_traits<std::chrono::steady_clock>, Executor>;
 
 struct Watch::State {
-    State(Reactor& reactor, std::function<void()> readable, std::function<void()> writable)
-        : descriptor(reactor.context()), on_readable(std::move(readable)), on_writable(std::move(writable)) {}
+    State(net::io_context& context, std::function<void()> readable, std::function<void()> writable)
+        : descriptor(context), on_readable(std::move(readable)), on_writable(std::move(writable)) {}
 
     Descriptor descriptor;
     const std::function<void()> on_readable;
@@ -37,7 +36,7 @@ struct Watch::State {
 };
 
 Watch::Watch(Reactor& reactor, int descriptor, std::function<void()> on_readable, std::function<void()> on_writable)
-    : state_(std::make_shared<State>(reactor, std::move(on_readable), std::move(on_writable))) {
+    : state_(std::make_shared<State>(reactor.state_->context, std::move(on_readable), std::move(on_writable))) {
     ErrorCode error;
     state_->descriptor.assign(descriptor, error);
     if (error) {
@@ -81,7 +80,7 @@ void Watch::wait_writable() {
 }
 
 struct Alarm::State {
-    State(Reactor& reactor, std::function<void()> call) : timer(reactor.context()), on_ring(std::move(call)) {}
+    State(net::io_context& context, std::function<void()> call) : timer(context), on_ring(std::move(call)) {}
 
     Timer timer;
     std::function<void()> on_ring;
@@ -90,7 +89,7 @@ struct Alarm::State {
 };
 
 Alarm::Alarm(Reactor& reactor, std::function<void()> on_ring)
-    : state_(std::make_shared<State>(reactor, std::move(on_ring))) {}
+    : state_(std::make_shared<State>(reactor.state_->context, std::move(on_ring))) {}
 
 Alarm::~Alarm() {
     cancel();

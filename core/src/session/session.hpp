@@ -5,7 +5,7 @@
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
-#include "reactor/watch.hpp"
+#include "core/watch.hpp"
 #include "session/heartbeat.hpp"
 #include "session/outbox.hpp"
 #include "session/receiver.hpp"

@@ -2,11 +2,11 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "peers/peer_table.hpp"
 #include "publish/lag_limit.hpp"
 #include "publish/lane_link.hpp"
 #include "publish/subscription_reader.hpp"
-#include "reactor/watch.hpp"
 #include "shards/shard_notes.hpp"
 
 #include <atomic>

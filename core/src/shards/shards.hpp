@@ -2,10 +2,10 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "peers/peer_table.hpp"
 #include "peers/remote_sessions.hpp"
 #include "publish/lane.hpp"
-#include "reactor/watch.hpp"
 #include "shards/shard.hpp"
 
 #include <atomic>

@@ -1,9 +1,9 @@
 #include "core/dealer.hpp"
 
 #include "buffers/frame_list.hpp"
+#include "core/watch.hpp"
 #include "peers/fair_queue.hpp"
 #include "peers/peer_table.hpp"
-#include "reactor/watch.hpp"
 #include "sockets/route.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "buffers/frame_list.hpp"
 #include "core/limits.hpp"
+#include "core/watch.hpp"
 #include "peers/fair_queue.hpp"
 #include "peers/peer_table.hpp"
-#include "reactor/watch.hpp"
 #include "sockets/endpoint_security.hpp"
 #include "sockets/identity.hpp"
 #include "sockets/route.hpp"

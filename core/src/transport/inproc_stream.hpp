@@ -2,8 +2,8 @@
 
 #include "core/limits.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "reactor/busy_polls.hpp"
-#include "reactor/watch.hpp"
 #include "transport/inproc_in_flight.hpp"
 #include "transport/inproc_link.hpp"
 #include "transport/stream.hpp"

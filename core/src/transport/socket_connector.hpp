@@ -2,7 +2,7 @@
 
 #include "base/unique_fd.hpp"
 #include "core/reactor.hpp"
-#include "reactor/watch.hpp"
+#include "core/watch.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_stream.hpp"
 #include "transport/transport.hpp"

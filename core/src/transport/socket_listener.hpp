@@ -3,7 +3,7 @@
 #include "base/unique_fd.hpp"
 #include "core/endpoint.hpp"
 #include "core/reactor.hpp"
-#include "reactor/watch.hpp"
+#include "core/watch.hpp"
 #include "transport/ipc_file.hpp"
 #include "transport/socket_stream.hpp"
 #include "transport/transport.hpp"

@@ -1,26 +1,11 @@
 #include "line/beats.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include <algorithm>
 
 namespace telegate {
 
-/// Threads, Limits: as Beats. Failure: none.
-struct Beats::Timer {
-    explicit Timer(boost::asio::io_context& context) : timer(context) {}
-    boost::asio::steady_timer timer;
-};
-
 Beats::Beats(Reactor& reactor, const ChannelTable& channels, Pump& pump)
-    : reactor_(reactor),
-      channels_(channels),
-      pump_(pump),
-      silences_(channels),
-      timer_(std::make_unique<Timer>(reactor.context())) {}
-
-Beats::~Beats() = default;
+    : reactor_(reactor), channels_(channels), pump_(pump), silences_(channels), timer_(reactor, [this] { look(); }) {}
 
 void Beats::set_interval(std::chrono::milliseconds interval) {
     if (interval == interval_) {
@@ -28,19 +13,10 @@ void Beats::set_interval(std::chrono::milliseconds interval) {
     }
     interval_ = interval;
     ++round_;
-    timer_->timer.cancel();
+    timer_.cancel();
     if (interval > std::chrono::milliseconds(0)) {
-        look_after(std::chrono::milliseconds(0));
+        timer_.set(std::chrono::milliseconds(0));
     }
-}
-
-void Beats::look_after(std::chrono::milliseconds pause) {
-    timer_->timer.expires_after(pause);
-    timer_->timer.async_wait([this, round = round_](const boost::system::error_code& error) {
-        if (!error && round == round_) {
-            look();
-        }
-    });
 }
 
 void Beats::look() {
@@ -68,7 +44,7 @@ void Beats::look_at_slice(std::size_t first, std::uint64_t round) {
 }
 
 void Beats::look_again() {
-    look_after(std::clamp(interval_ / looks_per_interval, look_min, look_max));
+    timer_.set(std::clamp(interval_ / looks_per_interval, look_min, look_max));
 }
 
 void Beats::look_at(ChannelId channel, MonoTime now) {

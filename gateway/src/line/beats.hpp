@@ -4,12 +4,12 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "line/pump.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace telegate {
 
@@ -29,7 +29,6 @@ class Beats {
     static constexpr std::chrono::milliseconds look_max{1'000};
 
     Beats(Reactor& reactor, const ChannelTable& channels, Pump& pump);
-    ~Beats();
     Beats(const Beats&) = delete;
     Beats& operator=(const Beats&) = delete;
 
@@ -42,10 +41,8 @@ class Beats {
         std::uint64_t seq = 0;
         MonoTime since{};
     };
-    struct Timer;
 
     void look_again();
-    void look_after(std::chrono::milliseconds pause);
     void look();
     /// Of those from `first` on. Goes on in the next turn of the loop, unless the interval has changed meanwhile.
     void look_at_slice(std::size_t first, std::uint64_t round);
@@ -58,7 +55,7 @@ class Beats {
     std::chrono::milliseconds interval_{0};
     std::uint64_t round_ = 0;  // of looks at all channels
     PerChannel<Silence> silences_;
-    const std::unique_ptr<Timer> timer_;
+    Alarm timer_;
 };
 
 }  // namespace telegate

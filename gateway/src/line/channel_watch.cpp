@@ -1,8 +1,5 @@
 #include "line/channel_watch.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,32 +10,22 @@ std::uint64_t BadChannels::of(DeviceId device) const {
     return found == by_device.end() ? 0 : found->second;
 }
 
-/// Threads, Limits: as ChannelWatch. Failure: none.
-struct ChannelWatch::Timer {
-    explicit Timer(boost::asio::io_context& context) : timer(context) {}
-    boost::asio::steady_timer timer;
-};
-
 ChannelWatch::ChannelWatch(Parts parts)
     : parts_(std::move(parts)),
-      timer_(std::make_unique<Timer>(parts_.reactor.context())),
+      timer_(parts_.reactor,
+             [this] {
+                 check_later();  // first, so that a lack of memory does not end the checks
+                 found_ = {};
+                 check_slice(0);
+             }),
       bad_since_(parts_.channels) {}
-
-ChannelWatch::~ChannelWatch() = default;
 
 void ChannelWatch::start() {
     check_later();
 }
 
 void ChannelWatch::check_later() {
-    timer_->timer.expires_after(check_interval);
-    timer_->timer.async_wait([this](const boost::system::error_code& error) {
-        if (!error) {
-            check_later();  // first, so that a lack of memory does not end the checks
-            found_ = {};
-            check_slice(0);
-        }
-    });
+    timer_.set(check_interval);
 }
 
 void ChannelWatch::check_slice(std::size_t first) {

@@ -4,6 +4,7 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "line/pump.hpp"
 
 #include <chrono>
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -50,7 +50,6 @@ class ChannelWatch {
     };
 
     explicit ChannelWatch(Parts parts);
-    ~ChannelWatch();
     ChannelWatch(const ChannelWatch&) = delete;
     ChannelWatch& operator=(const ChannelWatch&) = delete;
 
@@ -62,15 +61,13 @@ class ChannelWatch {
     [[nodiscard]] BadChannels bad() const;
 
   private:
-    struct Timer;
-
     void check_later();
     void check_slice(std::size_t first);
     void check(ChannelId channel, MonoTime now);
     void publish();
 
     const Parts parts_;
-    const std::unique_ptr<Timer> timer_;
+    Alarm timer_;
     PerChannel<MonoTime> bad_since_;  // MonoTime(): the channel is not bad
     BadChannels found_;               // by the check in progress
     mutable std::mutex mutex_;        // guards shown_

@@ -2,30 +2,15 @@
 
 #include "core/assert.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
-
 #include <algorithm>
 #include <utility>
 
 namespace telegate {
 
-namespace net = boost::asio;
-
-/// The waker's descriptor as the event loop sees it. It belongs to the waker.
-struct Pump::Wait {
-    using Descriptor = net::posix::basic_stream_descriptor<net::io_context::executor_type>;
-
-    Wait(net::io_context& context, int waker) : descriptor(context, waker) {}
-    ~Wait() { descriptor.release(); }
-
-    Descriptor descriptor;
-};
-
 Pump::Pump(PumpParts parts, std::int64_t epoch_ms)
     : parts_(std::move(parts)),
       epoch_ms_(epoch_ms),
-      wait_(std::make_unique<Wait>(parts_.reactor.context(), parts_.waker.descriptor())),
+      wake_(parts_.reactor, parts_.waker.descriptor(), [this] { on_wake(); }, {}),
       batch_(batch_samples),
       channels_(parts_.channels),
       notices_(parts_.channels, epoch_ms) {
@@ -86,15 +71,7 @@ bool Pump::must_wait() {
 }
 
 void Pump::start() {
-    wait();
-}
-
-void Pump::wait() {
-    wait_->descriptor.async_wait(Wait::Descriptor::wait_read, [this](const boost::system::error_code& error) {
-        if (!error) {
-            on_wake();
-        }
-    });
+    wake_.wait_readable();
 }
 
 void Pump::on_wake() {
@@ -104,8 +81,8 @@ void Pump::on_wake() {
     } else if (parts_.waker.is_patient()) {
         parts_.waker.be_prompt();
     }
+    wake_.wait_readable();
     pump_some();
-    wait();
 }
 
 void Pump::pump_some() {

@@ -7,6 +7,7 @@
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
+#include "core/watch.hpp"
 #include "encode/cbor_encoder.hpp"
 #include "encode/json_encoder.hpp"
 #include "encode/record_encoder.hpp"
@@ -20,7 +21,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <variant>
@@ -128,9 +128,7 @@ class Pump {
         ChannelId channel;
         Ledger::LostUpTo up_to;
     };
-    struct Wait;
 
-    void wait();
     void on_wake();
     [[nodiscard]] bool is_wanted() const noexcept;
     [[nodiscard]] AnyOutlet make_outlet(const FormatPublisher& to) const;
@@ -157,7 +155,7 @@ class Pump {
     PumpParts parts_;
     const std::int64_t epoch_ms_;
     std::vector<AnyOutlet> outlets_;  // one for each of the publishers, in their order
-    std::unique_ptr<Wait> wait_;
+    Watch wake_;
     std::vector<TelemetrySample> batch_;
     std::vector<std::uint64_t> taken_;  // per device that has had a sample, of the present batch
     std::vector<Hole> holes_;           // in the present batch

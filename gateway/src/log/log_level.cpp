@@ -2,9 +2,6 @@
 
 #include "log/log_value.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include <utility>
 
 namespace telegate {
@@ -21,19 +18,10 @@ std::string change_line(std::string_view from, std::string_view to,
 
 }  // namespace
 
-struct LogLevel::Timer {
-    explicit Timer(boost::asio::io_context& context) : timer(context) {}
-    boost::asio::steady_timer timer;
-};
-
 LogLevel::LogLevel(Reactor& reactor, Log& log, std::string level)
-    : reactor_(reactor),
-      log_(log),
-      settled_(std::move(level)),
-      now_{settled_, {}, 0},
-      timer_(std::make_unique<Timer>(reactor.context())) {}
-
-LogLevel::~LogLevel() = default;
+    : reactor_(reactor), log_(log), settled_(std::move(level)), now_{settled_, {}, 0}, timer_(reactor, [this] {
+          revert_if_due();
+      }) {}
 
 LogLevelStatus LogLevel::status() const {
     const std::lock_guard lock(mutex_);
@@ -50,7 +38,7 @@ LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::
         now_.reverts_to = settled_;
         now_.reverts_at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
         reverts_at_ = clock_.mono_now() + *revert_after;
-        reactor_.post([this, at = reverts_at_] { arm(at); });
+        reactor_.post([this, pause = *revert_after] { timer_.set(pause); });
     } else {
         settled_ = level;
         reverts_at_ = MonoTime::max();  // a timer under way finds nothing to do
@@ -60,15 +48,6 @@ LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::
         log_.info_each(line);
     }
     return now_;
-}
-
-void LogLevel::arm(MonoTime at) {
-    timer_->timer.expires_at(at);
-    timer_->timer.async_wait([this](const boost::system::error_code& error) {
-        if (!error) {
-            revert_if_due();
-        }
-    });
 }
 
 void LogLevel::revert_if_due() {

@@ -2,11 +2,11 @@
 
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "log/log.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -29,7 +29,6 @@ struct LogLevelStatus {
 class LogLevel {
   public:
     LogLevel(Reactor& reactor, Log& log, std::string level);
-    ~LogLevel();
     LogLevel(const LogLevel&) = delete;
     LogLevel& operator=(const LogLevel&) = delete;
 
@@ -40,8 +39,6 @@ class LogLevel {
                        std::string_view who);
 
   private:
-    struct Timer;
-    void arm(MonoTime at);
     void revert_if_due();
 
     Reactor& reactor_;
@@ -51,7 +48,7 @@ class LogLevel {
     std::string settled_;
     LogLevelStatus now_;
     MonoTime reverts_at_ = MonoTime::max();
-    std::unique_ptr<Timer> timer_;  // the reactor's
+    Alarm timer_;  // the reactor's
 };
 
 }  // namespace telegate

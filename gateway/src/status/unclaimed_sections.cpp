@@ -2,9 +2,6 @@
 
 #include "config/nearest_name.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -17,16 +14,12 @@ std::string_view device_of_topic(std::string_view topic) noexcept {
 
 }  // namespace
 
-/// Threads, Limits: as UnclaimedSections. Failure: none.
-struct UnclaimedSections::Timer {
-    explicit Timer(boost::asio::io_context& context) : timer(context) {}
-    boost::asio::steady_timer timer;
-};
-
 UnclaimedSections::UnclaimedSections(Parts parts)
-    : parts_(std::move(parts)), timer_(std::make_unique<Timer>(parts_.reactor.context())) {}
-
-UnclaimedSections::~UnclaimedSections() = default;
+    : parts_(std::move(parts)), timer_(parts_.reactor, [this] {
+          if (look()) {
+              look_later();
+          }
+      }) {}
 
 void UnclaimedSections::watch(const std::vector<ChannelSettings>& sections) {
     const MonoTime now = parts_.clock.mono_now();
@@ -45,12 +38,7 @@ void UnclaimedSections::watch(const std::vector<ChannelSettings>& sections) {
 }
 
 void UnclaimedSections::look_later() {
-    timer_->timer.expires_after(look_interval);
-    timer_->timer.async_wait([this](const boost::system::error_code& error) {
-        if (!error && look()) {
-            look_later();
-        }
-    });
+    timer_.set(look_interval);
 }
 
 bool UnclaimedSections::look() {

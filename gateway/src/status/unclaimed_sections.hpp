@@ -4,12 +4,12 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -52,7 +52,6 @@ class UnclaimedSections {
         std::function<void(const UnclaimedSection& section)> on_unclaimed;
     };
     explicit UnclaimedSections(Parts parts);
-    ~UnclaimedSections();
     UnclaimedSections(const UnclaimedSections&) = delete;
     UnclaimedSections& operator=(const UnclaimedSections&) = delete;
 
@@ -70,7 +69,6 @@ class UnclaimedSections {
         State state = State::waiting;
         MonoTime since{};  // waiting: when its wait began
     };
-    struct Timer;
 
     void look_later();
     [[nodiscard]] bool becomes_unclaimed(Section& section, MonoTime now) const;
@@ -80,7 +78,7 @@ class UnclaimedSections {
     const Parts parts_;
     mutable std::mutex mutex_;  // guards sections_
     std::vector<Section> sections_;
-    const std::unique_ptr<Timer> timer_;
+    Alarm timer_;
 };
 
 }  // namespace telegate

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/reactor.hpp"
+#include "core/watch.hpp"
 #include "interop/peer/options.hpp"
 #include "interop/peer/report.hpp"
 #include "interop/peer/socket_calls.hpp"
 #include "interop/peer/traffic.hpp"
-#include "reactor/watch.hpp"
 
 #include <algorithm>
 #include <chrono>
