@@ -60,12 +60,14 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                   }}),
       publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
       recorders_({channels_, clock_, log_, epoch_ms_}),
-      pump_({reactor_, queue_, waker_, channels_, ledger_, publishers_.by_format(), &history_, &streams_, &recorders_,
-             tags_},
-            epoch_ms_),
+      pump_({reactor_, queue_, waker_, channels_, ledger_}),
+      format_feeds_({channels_, epoch_ms_, tags_,
+                     [this] {
+                         waker_.wake();
+                     }}),
       services_(services_parts(), plan.services, descriptors_.services, epoch_ms_),
-      last_values_({reactor_, channels_, publishers_, pump_, history_, slow_gaps_}),
-      beats_(reactor_, channels_, pump_),
+      last_values_({reactor_, channels_, publishers_, pump_, format_feeds_, history_, slow_gaps_}),
+      heartbeats_(reactor_, channels_, pump_, format_feeds_),
       pump_watch_(reactor_, clock_, pump_),
       endpoint_trouble_(clock_),
       sampler_(sample_clock_, channels_, queue_, ledger_, waker_),
@@ -75,8 +77,11 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                       }}),
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
-      live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), pump_, beats_,
-                   log_level_, recorders_, events_, alarms_}),
+      live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
+                   log_level_, recorders_, events_, alarms_,
+                   [this] {
+                       feed_consumers();
+                   }}),
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const LiveParts::Wanted& wanted) { return change_settings(wanted); }, log_),
@@ -92,7 +97,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
     add_devices(std::move(plan.devices));
     observe_devices();  // from now on, so that the devices of the start are not reported as added
     recorders_.change(plan.recorders);
-    beats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
+    feed_consumers();
+    heartbeats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
     unclaimed_sections_.watch(settings.channels);
 }
 
@@ -105,6 +111,19 @@ Publishers::Hooks Gateway::publisher_hooks() {
             [this](PayloadFormat format) {
                 return slow_gaps_.hooks(format);
             }};
+}
+
+/// The consumers of samples, in the order in which they receive each batch. The history comes first: what a subscriber
+/// has received can be read from it.
+void Gateway::feed_consumers() {
+    std::vector<SampleConsumer*> consumers{&history_, &recorders_};
+    pump_.feed(consumers);  // while feeds are replaced
+    format_feeds_.publish_to(publishers_.by_format());
+    for (const auto& feed : format_feeds_.feeds()) {
+        consumers.push_back(feed.get());
+    }
+    consumers.push_back(&streams_);
+    pump_.feed(std::move(consumers));
 }
 
 void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
@@ -234,7 +253,7 @@ void Gateway::begin_stop() {
     sampling_threads_.stop();
     queue_.close();
     reactor_.post([this] {
-        beats_.set_interval(std::chrono::milliseconds(0));
+        heartbeats_.set_interval(std::chrono::milliseconds(0));
         pump_.drain_all();
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_until_ - clock_.mono_now());
         const auto grace = std::max(left, std::chrono::milliseconds(0));

@@ -19,11 +19,8 @@
 #include "events/alarms.hpp"
 #include "events/event_keeper.hpp"
 #include "events/events.hpp"
-#include "gaps/slow_gaps.hpp"
-#include "line/beats.hpp"
 #include "line/channel_watch.hpp"
 #include "line/history.hpp"
-#include "line/open_streams.hpp"
 #include "line/pump.hpp"
 #include "line/pump_watch.hpp"
 #include "live/live_parts.hpp"
@@ -31,7 +28,11 @@
 #include "log/log.hpp"
 #include "log/log_level.hpp"
 #include "plan/plan.hpp"
+#include "publish/format_feeds.hpp"
+#include "publish/heartbeats.hpp"
+#include "publish/slow_gaps.hpp"
 #include "record/recorders.hpp"
+#include "rest/event_streams.hpp"
 #include "rest/rest_server.hpp"
 #include "rest/rest_traffic.hpp"
 #include "services/services.hpp"
@@ -120,6 +121,7 @@ class Gateway {
     void run_io();
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
+    void feed_consumers();
     [[nodiscard]] bool is_stuck(DeviceId device) const;
     void take_transport(StatusSnapshot& snapshot) const;
     void add_devices(std::vector<PlannedDevice> devices);
@@ -170,15 +172,16 @@ class Gateway {
     LogLevel log_level_;
     History history_;
     SampleText sample_text_;
-    OpenStreams streams_;
+    EventStreams streams_;
     RestTraffic traffic_;
     SlowGaps slow_gaps_;
     Publishers publishers_;
     Recorders recorders_;
     Pump pump_;
+    FormatFeeds format_feeds_;
     Services services_;
     LastValues last_values_;
-    Beats beats_;
+    Heartbeats heartbeats_;
     PumpWatch pump_watch_;
     EndpointTrouble endpoint_trouble_;
     Sampler sampler_;

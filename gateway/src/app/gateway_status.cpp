@@ -118,7 +118,7 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
     }
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
     snapshot.channels_agree = ledger_.channels_agree(all.size());
-    snapshot.notices = pump_.notices().totals();
+    snapshot.notices = format_feeds_.notices();
 }
 
 }  // namespace telegate

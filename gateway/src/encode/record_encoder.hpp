@@ -3,6 +3,7 @@
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
 #include "encode/payload_value.hpp"
+#include "encode/tags.hpp"
 
 #include <array>
 #include <bit>
@@ -49,7 +50,8 @@ class RecordEncoder {
     static constexpr std::size_t samples_per_payload_max = 64;
 
     /// `epoch_ms`: the gateway's start, ms since 1970 UTC.
-    RecordEncoder(const ChannelTable& /*channels*/, std::int64_t epoch_ms) noexcept : epoch_ms_(epoch_ms) {}
+    RecordEncoder(const ChannelTable& /*channels*/, std::int64_t epoch_ms, const Tags& /*tags*/ = {}) noexcept
+        : epoch_ms_(epoch_ms) {}
 
     /// What encode() writes.
     [[nodiscard]] static std::size_t bytes_max(const TelemetrySample& /*sample*/) noexcept { return sizeof(Record); }

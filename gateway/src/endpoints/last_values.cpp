@@ -46,7 +46,7 @@ void LastValues::note(PayloadFormat format, const MonitorEvent& event) {
 
 void LastValues::add(const Key& key, Subscriber& subscriber, std::string_view prefix) {
     if (queue_.empty()) {
-        scanned_ = parts_.history.position();  // nobody asks about what was before
+        scanned_ = SampleCursor(parts_.history, parts_.history.position());  // nobody asks about what was before
     }
     subscriber.changes.push_back({std::string(prefix), parts_.history.position(), false});
     subscriber.not_begun[std::string(prefix)] = std::prev(subscriber.changes.end());
@@ -146,7 +146,7 @@ bool LastValues::give(const Key& key, Subscriber& subscriber, const Change& chan
 
 void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::string_view topic) {
     payload_.clear();
-    parts_.pump.append_payload(key.first, sample, payload_);
+    parts_.feeds.append(key.first, payload_, sample);
     spend(payload_.size());
     if (!parts_.publishers.send_to(key.first, key.second, topic, payload_)) {
         parts_.gaps.note_left_out(key.first, key.second, {sample.channel, sample.seq});
@@ -155,17 +155,17 @@ void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::st
 
 /// Which channels have been published since it last looked.
 void LastValues::look_at_history() {
-    if (scanned_ == parts_.history.position()) {
+    if (scanned_.position() == parts_.history.position()) {
         return;
     }
     samples_.resize(samples_read);
-    while (scanned_ < parts_.history.position()) {
-        const History::Read read = parts_.history.read(scanned_, samples_);
-        unseen_ = read.missed > 0 ? scanned_ + read.missed : unseen_;
+    while (scanned_.position() < parts_.history.position()) {
+        const SampleCursor::Read read = scanned_.read(samples_);
+        unseen_ = read.missed > 0 ? scanned_.position() : unseen_;
         for (std::size_t i = 0; i < read.count; ++i) {
-            published_[to_index(samples_[i].channel)] = scanned_ + read.missed + i + 1;
+            published_[to_index(samples_[i].channel)] = scanned_.position() + i + 1;
         }
-        scanned_ = read.next;
+        scanned_.advance(read.count);
     }
 }
 

@@ -5,9 +5,11 @@
 #include "core/reactor.hpp"
 #include "encode/payload_format.hpp"
 #include "endpoints/publishers.hpp"
-#include "gaps/slow_gaps.hpp"
 #include "line/history.hpp"
 #include "line/pump.hpp"
+#include "line/sample_cursor.hpp"
+#include "publish/format_feeds.hpp"
+#include "publish/slow_gaps.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,11 +47,12 @@ class LastValues {
         Reactor& reactor;
         const ChannelTable& channels;
         Publishers& publishers;
-        Pump& pump;
+        const Pump& pump;
+        FormatFeeds& feeds;
         const History& history;
         SlowGaps& gaps;
     };
-    explicit LastValues(const Parts& parts) noexcept : parts_(parts) {}
+    explicit LastValues(const Parts& parts) noexcept : parts_(parts), scanned_(parts.history, 0) {}
 
     /// To be told of every event, before the pump takes more from the queue.
     void note(PayloadFormat format, const MonitorEvent& event);
@@ -93,8 +96,8 @@ class LastValues {
     std::vector<std::pair<std::string_view, ChannelId>> topics_;  // sorted
     std::vector<std::uint64_t> published_;                        // by channel: behind its last, from scanned_ on
     std::vector<TelemetrySample> samples_;
-    std::uint64_t scanned_ = 0;  // in the history
-    std::uint64_t unseen_ = 0;   // what was published before has not been seen
+    SampleCursor scanned_;      // the history before it has been read
+    std::uint64_t unseen_ = 0;  // what was published before has not been seen
     std::string payload_;
     std::size_t spent_ = 0;  // in this turn
     std::size_t most_in_turn_ = 0;

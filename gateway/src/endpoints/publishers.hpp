@@ -4,8 +4,8 @@
 #include "core/reactor.hpp"
 #include "encode/payload_format.hpp"
 #include "endpoints/publish_curve.hpp"
-#include "line/format_publisher.hpp"
-#include "line/subscriber_status.hpp"
+#include "publish/format_publisher.hpp"
+#include "publish/subscriber_status.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include "core/clock.hpp"
 #include "core/telemetry_sample.hpp"
 #include "line/kept_samples.hpp"
+#include "line/sample_consumer.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -22,13 +23,14 @@ namespace telegate {
 /// there when others write over them (KeptSamples), at their positions. So from oldest() on every position is held, and
 /// between first() and oldest() some are.
 ///
-/// Threads: write() one; read() and the rest any. A reader never stops the writer: it copies, then looks whether it has
+/// Threads: take() and gap() one; read() and the rest any. A reader never stops the writer: it copies, then looks
+/// whether it has
 ///          been overtaken meanwhile, and leaves out what may have been written over.
 /// Limits:  `bytes` at most, 64 per sample, at least one sample, and with `per_channel` 20 bytes per channel; a page
 ///          takes memory when it is first written. Ages are by the monotonic clock, so that a step of the other one
 ///          neither hides nor shows anything.
 /// Failure: the constructor throws std::bad_alloc when there is no address space for it.
-class History {
+class History final : public SampleConsumer {
   public:
     struct Read {
         std::size_t count = 0;     // samples that were copied; their positions end at `next`
@@ -41,7 +43,10 @@ class History {
     explicit History(std::size_t bytes, Duration age_max = Duration(0), const Clock* clock = nullptr,
                      std::size_t per_channel = 0);
 
-    void write(std::span<const TelemetrySample> samples) noexcept;
+    [[nodiscard]] std::string_view name() const noexcept override { return "history"; }
+    void take(std::span<const TelemetrySample> samples) noexcept override;
+    void gap(const SampleGap& gap) noexcept override { missing_ += gap.samples(); }
+    [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {position(), missing_, 0}; }
 
     /// The one that the next sample will have: as many as have been written.
     [[nodiscard]] std::uint64_t position() const noexcept { return written_.load(std::memory_order_acquire); }
@@ -83,8 +88,9 @@ class History {
     const Clock& clock_;
     MappedMemory<std::uint64_t> words_;
     std::optional<KeptSamples> kept_;
-    std::size_t slot_ = 0;     // of the next sample; the writer's
-    std::uint64_t swept_ = 0;  // all before it were passed to kept_; the writer's
+    std::uint64_t missing_ = 0;  // the writer's
+    std::size_t slot_ = 0;       // of the next sample; the writer's
+    std::uint64_t swept_ = 0;    // all before it were passed to kept_; the writer's
     // On a cache line of their own: readers look at them again and again.
     alignas(64) std::atomic<std::uint64_t> claimed_{0};  // below it, less the capacity, words may be changing
     std::atomic<std::uint64_t> written_{0};

@@ -7,65 +7,25 @@
 
 namespace telegate {
 
-Pump::Pump(PumpParts parts, std::int64_t epoch_ms)
-    : parts_(std::move(parts)),
-      epoch_ms_(epoch_ms),
+Pump::Pump(const PumpParts& parts)
+    : parts_(parts),
       wake_(parts_.reactor, parts_.waker.descriptor(), [this] { on_wake(); }, {}),
       batch_(batch_samples),
-      channels_(parts_.channels),
-      notices_(parts_.channels, epoch_ms) {
+      channels_(parts_.channels) {
     taken_.reserve(parts_.ledger.devices());
     holes_.reserve(batch_samples);
-    notices_.publish_to(parts_.publishers);
-    for (const FormatPublisher& to : parts_.publishers) {
-        outlets_.push_back(make_outlet(to));
-    }
-    hear_of_room();
 }
 
-Pump::~Pump() {
-    for (const FormatPublisher& to : parts_.publishers) {
-        to.publisher.set_on_room({});
-    }
-}
-
-Pump::AnyOutlet Pump::make_outlet(const FormatPublisher& to) const {
-    switch (to.format) {
-        case PayloadFormat::json: break;
-        case PayloadFormat::cbor: return Outlet<CborEncoder>(to.publisher, parts_.channels, epoch_ms_, parts_.tags);
-        case PayloadFormat::record: return Outlet<RecordEncoder>(to.publisher, parts_.channels, epoch_ms_);
-    }
-    return Outlet<JsonEncoder>(to.publisher, parts_.channels, epoch_ms_, parts_.tags);
-}
-
-void Pump::publish_to(std::vector<FormatPublisher> publishers) {
+void Pump::feed(std::vector<SampleConsumer*> consumers) {
     TELEGATE_ASSERT(parts_.reactor.is_current());
-    std::vector<AnyOutlet> outlets;
-    for (const FormatPublisher& to : publishers) {
-        const auto known =
-            std::find_if(parts_.publishers.begin(), parts_.publishers.end(),
-                         [&](const FormatPublisher& before) { return &before.publisher == &to.publisher; });
-        outlets.push_back(known == parts_.publishers.end()
-                              ? make_outlet(to)
-                              : std::move(outlets_[static_cast<std::size_t>(known - parts_.publishers.begin())]));
-    }
-    outlets_ = std::move(outlets);
-    notices_.publish_to(publishers);
-    parts_.publishers.swap(publishers);
-    hear_of_room();
-    parts_.waker.wake();  // those that are no more hold up nothing
-}
-
-void Pump::hear_of_room() {
-    for (const FormatPublisher& to : parts_.publishers) {
-        to.publisher.set_on_room([this] { parts_.waker.wake(); });
-    }
+    consumers_ = std::move(consumers);
+    parts_.waker.wake();  // those that are no more do not make it wait
 }
 
 bool Pump::must_wait() {
     bool waits = false;
-    for (const FormatPublisher& to : parts_.publishers) {
-        waits = to.publisher.must_wait() || waits;
+    for (SampleConsumer* const consumer : consumers_) {
+        waits = consumer->must_wait() || waits;
     }
     return waits;
 }
@@ -91,11 +51,9 @@ void Pump::pump_some() {
     }
 }
 
-/// Whether somebody waits for samples.
 bool Pump::is_wanted() const noexcept {
-    return (parts_.streams != nullptr && parts_.streams->any()) ||
-           std::any_of(parts_.publishers.begin(), parts_.publishers.end(),
-                       [](const FormatPublisher& to) { return to.publisher.has_subscriptions(); });
+    return std::any_of(consumers_.begin(), consumers_.end(),
+                       [](const SampleConsumer* consumer) { return consumer->is_wanted(); });
 }
 
 void Pump::catch_up() {
@@ -126,17 +84,10 @@ bool Pump::pump_turn(bool goes_on) {
     if (!more && !held_up_) {
         more = tell_losses();
     }
-    flush();
-    if (parts_.streams != nullptr && parts_.streams->any()) {
-        parts_.streams->wake();
+    for (SampleConsumer* const consumer : consumers_) {
+        consumer->flush();
     }
     return more;
-}
-
-void Pump::flush() {
-    for (AnyOutlet& outlet : outlets_) {
-        std::visit([](auto& typed) { typed.flush(); }, outlet);
-    }
 }
 
 bool Pump::pump_batch() {
@@ -153,7 +104,7 @@ bool Pump::pump_batch() {
     return count == batch_.size();
 }
 
-/// Counts them, and keeps them: the last of each channel, and all in the history.
+/// Counts them, and keeps the last one of each channel.
 void Pump::note(std::span<const TelemetrySample> samples) {
     std::fill(taken_.begin(), taken_.end(), 0);
     holes_.clear();
@@ -175,9 +126,6 @@ void Pump::note(std::span<const TelemetrySample> samples) {
         }
     }
     note_taken(device, samples.size() - first);
-    if (parts_.history != nullptr) {
-        parts_.history->write(samples);
-    }
 }
 
 void Pump::note_taken(DeviceId device, std::size_t samples) {
@@ -189,7 +137,7 @@ void Pump::note_taken(DeviceId device, std::size_t samples) {
 
 void Pump::note_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress) {
     TELEGATE_ASSERT(sample.seq > progress.reached());  // the queue keeps the order of a channel
-    holes_.push_back({before, sample.channel, progress.reached() + 1, sample.seq - 1});
+    holes_.push_back({before, {sample.channel, progress.reached() + 1, sample.seq - 1, DropReason::queue_overflow}});
     progress.skip_to(sample.seq - 1);
 }
 
@@ -198,17 +146,17 @@ void Pump::publish(std::span<const TelemetrySample> samples) {
     for (const Hole& hole : holes_) {
         publish_part(samples.subspan(published, hole.before - published));
         published = hole.before;
-        tell_gap(hole.channel, hole.first_seq, hole.last_seq, DropReason::queue_overflow);
+        publish_gap(hole.gap);
     }
     publish_part(samples.subspan(published));
 }
 
 void Pump::publish_part(std::span<const TelemetrySample> samples) {
-    if (parts_.tap != nullptr) {
-        parts_.tap->take(samples);
+    if (samples.empty()) {
+        return;
     }
-    for (AnyOutlet& outlet : outlets_) {
-        std::visit([samples](auto& typed) { typed.publish(samples); }, outlet);
+    for (SampleConsumer* const consumer : consumers_) {
+        consumer->take(samples);
     }
 }
 
@@ -230,16 +178,15 @@ bool Pump::tell_losses() {
 
 void Pump::tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason) {
     if (last_seq > reached(channel)) {
-        tell_gap(channel, reached(channel) + 1, last_seq, reason);
+        publish_gap({channel, reached(channel) + 1, last_seq, reason});
         parts_.ledger.progress(channel).skip_to(last_seq);
     }
 }
 
-void Pump::tell_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq, DropReason reason) {
-    if (parts_.tap != nullptr) {
-        parts_.tap->take_gap(channel, first_seq, last_seq, reason);
+void Pump::publish_gap(const SampleGap& gap) {
+    for (SampleConsumer* const consumer : consumers_) {
+        consumer->gap(gap);
     }
-    notices_.gap(channel, first_seq, last_seq, reason);
 }
 
 void Pump::discard_all(DropReason reason) {
@@ -252,14 +199,6 @@ void Pump::discard_all(DropReason reason) {
 
 bool Pump::has_work() const noexcept {
     return !parts_.waker.is_patient() && !held_up_ && parts_.queue.size() > 0;
-}
-
-void Pump::append_payload(PayloadFormat format, const TelemetrySample& sample, std::string& out) {
-    for (std::size_t i = 0; i < outlets_.size(); ++i) {
-        if (parts_.publishers[i].format == format) {
-            return std::visit([&](auto& outlet) { outlet.append(out, sample); }, outlets_[i]);
-        }
-    }
 }
 
 std::uint64_t Pump::last_seq(ChannelId channel) const noexcept {

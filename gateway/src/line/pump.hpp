@@ -4,51 +4,34 @@
 #include "core/channel_blocks.hpp"
 #include "core/channel_table.hpp"
 #include "core/ledger.hpp"
-#include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/waker.hpp"
 #include "core/watch.hpp"
-#include "encode/cbor_encoder.hpp"
-#include "encode/json_encoder.hpp"
-#include "encode/record_encoder.hpp"
-#include "encode/tags.hpp"
-#include "line/format_publisher.hpp"
-#include "line/history.hpp"
-#include "line/notices.hpp"
-#include "line/open_streams.hpp"
-#include "line/outlet.hpp"
-#include "line/sample_tap.hpp"
+#include "line/sample_consumer.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <variant>
 #include <vector>
 
 namespace telegate {
 
-/// The parts that the pump joins. All outlive it.
+/// What the pump works on. All of it outlives the pump.
 struct PumpParts {
     Reactor& reactor;
     BoundedQueue<TelemetrySample>& queue;
     Waker& waker;
     ChannelTable& channels;
     Ledger& ledger;
-    std::vector<FormatPublisher> publishers;
-    History* history = nullptr;      // null: none is kept
-    OpenStreams* streams = nullptr;  // null: there are none
-    SampleTap* tap = nullptr;        // null: nobody listens
-    Tags tags = {};
 };
 
-/// Empties the queue into the publishers: takes samples in batches, encodes each once per format that anybody wants it
-/// in, counts it once, keeps it as its channel's last value and in the history. While nobody subscribes to anything or
-/// has a stream open it is content with a wake-up now and then. While a subscriber is to be waited for, samples stay in
-/// the queue.
+/// Empties the queue into the consumers: takes samples in batches, counts each once, and remembers the last one of each
+/// channel. While no consumer is wanted, it wakes up only now and then. While a consumer must wait, samples stay in the
+/// queue.
 ///
-/// What the queue has lost shows as a hole in the numbers of a channel, and is told right before the sample behind it;
-/// or, when none follows, as soon as the queue is empty.
+/// Samples that the queue dropped show as a hole in the sequence numbers of a channel. Consumers receive it as a gap
+/// directly before the sample after it, or, when no sample follows, as soon as the queue is empty.
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
 /// Limits:  batch_samples at a time, batches_per_turn in one turn of the loop; one last value per channel, whose memory
@@ -60,15 +43,12 @@ class Pump {
     static constexpr std::size_t batches_per_turn = 16;  // then sessions get a turn to read and write
     static_assert(batch_samples <= Ledger::batch_samples_max);
 
-    Pump(PumpParts parts, std::int64_t epoch_ms);
-    ~Pump();
-    Pump(const Pump&) = delete;
-    Pump& operator=(const Pump&) = delete;
+    explicit Pump(const PumpParts& parts);
 
     /// Begins to wait for wake-ups.
     void start();
-    /// From the next batch on publishes to these, in place of those before. A format that stays keeps what it knows.
-    void publish_to(std::vector<FormatPublisher> publishers);
+    /// Replaces the consumers, which outlive the pump or their replacement. Each batch goes to them in this order.
+    void feed(std::vector<SampleConsumer*> consumers);
     /// Leaves samples in the queue until resume(). For tests of overflow.
     void pause() noexcept { paused_ = true; }
     void resume();
@@ -92,21 +72,14 @@ class Pump {
     [[nodiscard]] const TelemetrySample* last(ChannelId channel) const noexcept;
     /// The same, whether its device has it still or not.
     [[nodiscard]] const TelemetrySample* last_ever(ChannelId channel) const noexcept;
-    /// Appends what a subscriber of the format gets for a sample. Nothing when nobody publishes in it.
-    void append_payload(PayloadFormat format, const TelemetrySample& sample, std::string& out);
-    /// Whether a subscriber wants to be waited for; then samples stay in the queue.
+    /// Whether a consumer must wait; then samples stay in the queue.
     [[nodiscard]] bool must_wait();
     /// The last number of a channel that was published or told of as lost; 0: none yet.
     [[nodiscard]] std::uint64_t reached(ChannelId channel) const noexcept {
         return parts_.ledger.progress(channel).reached();
     }
-    [[nodiscard]] Notices& notices() noexcept { return notices_; }
-    [[nodiscard]] const Notices& notices() const noexcept { return notices_; }
-    /// Hands what was published to the sockets.
-    void flush();
 
   private:
-    using AnyOutlet = std::variant<Outlet<JsonEncoder>, Outlet<CborEncoder>, Outlet<RecordEncoder>>;
     struct alignas(64) Channel {  // a power of two of bytes is found in fewer steps
         TelemetrySample last{};   // seq 0: none yet
         DeviceId device{};
@@ -116,12 +89,9 @@ class Pump {
         std::array<Channel, channels> entries{};
         void begin(std::size_t slot, const ChannelInfo& info) noexcept { entries[slot].device = info.device_id; }
     };
-    /// Samples `first_seq` to `last_seq` are missing before one of the present batch.
     struct Hole {
-        std::size_t before;  // index in the batch
-        ChannelId channel;
-        std::uint64_t first_seq;
-        std::uint64_t last_seq;
+        std::size_t before;  // index in the present batch
+        SampleGap gap;
     };
     /// What the queue had lost of a channel when it was not empty yet.
     struct Loss {
@@ -131,11 +101,9 @@ class Pump {
 
     void on_wake();
     [[nodiscard]] bool is_wanted() const noexcept;
-    [[nodiscard]] AnyOutlet make_outlet(const FormatPublisher& to) const;
     /// Up to batches_per_turn batches; none while publishing is to wait, unless it `goes_on`. Whether there may be
     /// more.
     bool pump_turn(bool goes_on);
-    void hear_of_room();
     /// Whether the batch was full, so that there may be more.
     bool pump_batch();
     void note(std::span<const TelemetrySample> samples);
@@ -143,7 +111,7 @@ class Pump {
     void note_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress);
     void publish(std::span<const TelemetrySample> samples);
     void publish_part(std::span<const TelemetrySample> samples);
-    void tell_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq, DropReason reason);
+    void publish_gap(const SampleGap& gap);
     /// What has been lost and no sample shows. Whether there is something to tell when the queue is empty again.
     bool tell_losses();
     void tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason);
@@ -152,16 +120,14 @@ class Pump {
         return channels_.of(channel).entries[ChannelBlocks<Block>::slot(channel)];
     }
 
-    PumpParts parts_;
-    const std::int64_t epoch_ms_;
-    std::vector<AnyOutlet> outlets_;  // one for each of the publishers, in their order
+    const PumpParts parts_;
+    std::vector<SampleConsumer*> consumers_;
     Watch wake_;
     std::vector<TelemetrySample> batch_;
     std::vector<std::uint64_t> taken_;  // per device that has had a sample, of the present batch
     std::vector<Hole> holes_;           // in the present batch
     std::vector<Loss> losses_;          // to be told when the queue has been empty
     ChannelBlocks<Block> channels_;
-    Notices notices_;
     std::uint64_t taken_ever_ = 0;
     bool paused_ = false;
     bool held_up_ = false;

@@ -41,9 +41,10 @@ std::string LiveParts::change(const Wanted& wanted) {
     parts_.queue.set_policy(planned.queue_policy);
     parts_.recorders.change(planned.recorders);
     if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
-        parts_.reactor.post([&beats = parts_.beats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {
-            beats.set_interval(interval);
-        });
+        parts_.reactor.post(
+            [&heartbeats = parts_.heartbeats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {
+                heartbeats.set_interval(interval);
+            });
     }
     if (wanted.from.log_level != wanted.to.log_level) {  // otherwise it may be another one for a while
         parts_.log_level.set(planned.log_level, std::nullopt, "settings");
@@ -122,7 +123,7 @@ std::string LiveParts::publish(const Endpoints& endpoints) {
     const auto call = [parts = parts_, endpoints] {
         if (endpoints.publish != nullptr) {
             parts.publishers.apply(*endpoints.publish, leaving_grace);
-            parts.pump.publish_to(parts.publishers.by_format());
+            parts.on_formats();
         }
         if (endpoints.services != nullptr) {
             parts.services.apply(*endpoints.services, leaving_grace);

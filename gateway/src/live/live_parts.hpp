@@ -10,16 +10,16 @@
 #include "endpoints/service_endpoints.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"
-#include "line/beats.hpp"
-#include "line/pump.hpp"
 #include "live/plan_change.hpp"
 #include "log/log_level.hpp"
+#include "publish/heartbeats.hpp"
 #include "record/recorders.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -45,14 +45,15 @@ class LiveParts {
         Reactor& reactor;
         Publishers& publishers;
         ServiceEndpoints& services;
-        Pump& pump;
-        Beats& beats;
+        Heartbeats& heartbeats;
         LogLevel& log_level;
         Recorders& recorders;
         const EventLog& events;
         Alarms& alarms;
+        /// Called on the reactor's thread when other formats have endpoints.
+        std::function<void()> on_formats;
     };
-    explicit LiveParts(Parts parts) noexcept : parts_(parts) {}
+    explicit LiveParts(Parts parts) noexcept : parts_(std::move(parts)) {}
 
     struct Wanted {
         const Settings& from;  // in force

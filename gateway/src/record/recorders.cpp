@@ -16,6 +16,7 @@ recording::GapReason reason_of(DropReason reason) noexcept {
 }  // namespace
 
 void Recorders::take(std::span<const TelemetrySample> samples) noexcept {
+    ledger_.taken += samples.size();
     if (any_.load(std::memory_order_relaxed)) {
         const std::lock_guard lock(mutex_);
         for (const auto& recorder : list_) {
@@ -24,12 +25,12 @@ void Recorders::take(std::span<const TelemetrySample> samples) noexcept {
     }
 }
 
-void Recorders::take_gap(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq,
-                         DropReason reason) noexcept {
+void Recorders::gap(const SampleGap& gap) noexcept {
+    ledger_.missing += gap.samples();
     if (any_.load(std::memory_order_relaxed)) {
         const std::lock_guard lock(mutex_);
         for (const auto& recorder : list_) {
-            recorder->put_gap({to_index(channel), reason_of(reason), first_seq, last_seq});
+            recorder->put_gap({to_index(gap.channel), reason_of(gap.reason), gap.first_seq, gap.last_seq});
         }
     }
 }

@@ -8,8 +8,8 @@
 #include "http/http_budget.hpp"
 #include "http/http_message.hpp"
 #include "line/history.hpp"
-#include "line/open_streams.hpp"
 #include "log/log_level.hpp"
+#include "rest/event_streams.hpp"
 #include "rest/rest_config.hpp"
 #include "rest/rest_traffic.hpp"
 #include "status/health.hpp"
@@ -56,7 +56,7 @@ struct RestHandlers {
     const EventLog* events = nullptr;
     Alarms* alarms = nullptr;
     const Ledger* ledger = nullptr;
-    OpenStreams* streams = nullptr;
+    EventStreams* streams = nullptr;
     LogLevel* log_level = nullptr;
     RestTraffic* traffic = nullptr;
     ConfigHandlers config;

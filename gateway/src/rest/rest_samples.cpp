@@ -1,4 +1,5 @@
 #include "encode/time_text.hpp"
+#include "line/sample_cursor.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
@@ -169,15 +170,15 @@ Found search(const History& history, const Wanted& wanted) {
     Found found;
     std::array<TelemetrySample, copied_at_once> copied;
     const std::uint64_t end = history.position();
-    std::uint64_t position = history.first();
-    while (position < end) {
-        const History::Read read = history.read(position, copied);
+    SampleCursor cursor(history, history.first());
+    while (cursor.position() < end) {
+        const SampleCursor::Read read = cursor.read(copied);
         for (const TelemetrySample& sample : std::span(copied).first(read.count)) {
             if (!take(found, wanted, sample)) {
                 return found;
             }
         }
-        position = read.next;
+        cursor.advance(read.count);
     }
     return found;
 }

@@ -1,6 +1,5 @@
 #include "rest/sample_stream.hpp"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -8,7 +7,11 @@ namespace telegate {
 
 SampleStream::SampleStream(const History& history, SampleText& text, std::vector<std::string> prefixes,
                            std::uint64_t next)
-    : history_(history), text_(text), prefixes_(std::move(prefixes)), next_(next), told_(next) {}
+    : history_(history),
+      text_(text),
+      filter_(text.channels(), std::move(prefixes)),
+      cursor_(history, next),
+      told_(next) {}
 
 void SampleStream::tell_restart(std::optional<std::uint64_t> missed) {
     restart_ = Restart{missed};
@@ -18,25 +21,10 @@ std::string SampleStream::id_of(std::uint64_t position) const {
     return "id: " + std::to_string(text_.epoch_ms()) + '-' + std::to_string(position) + '\n';
 }
 
-bool SampleStream::matches(ChannelId channel) {
-    const std::size_t index = to_index(channel);
-    if (index >= matches_.size()) {
-        matches_.resize(index + 1, Match::unknown);
-    }
-    if (matches_[index] == Match::unknown) {
-        const std::string& topic = text_.channels().at(channel).topic;
-        const bool any = prefixes_.empty() || std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& prefix) {
-                             return topic.starts_with(prefix);
-                         });
-        matches_[index] = any ? Match::yes : Match::no;
-    }
-    return matches_[index] == Match::yes;
-}
-
 /// Of the position before the next one, so that a client that comes back with it goes on there.
 void SampleStream::add_id(std::string& out) const {
-    if (next_ > 0) {
-        out += id_of(next_ - 1);
+    if (cursor_.position() > 0) {
+        out += id_of(cursor_.position() - 1);
     }
 }
 
@@ -48,13 +36,13 @@ void SampleStream::add_restart(std::string& out) {
         missed_ += *restart_->missed;
     }
     out += "}\n\n";
-    told_ = next_;
+    told_ = cursor_.position();
 }
 
-/// The samples before `next_` that are gone. Between those of quiet channels there are many such gaps.
+/// The samples before the cursor that are gone. Between those of quiet channels there are many such gaps.
 void SampleStream::note_missed(std::uint64_t missed) noexcept {
-    gap_.first = gap_.missed == 0 ? next_ - missed : gap_.first;
-    gap_.last = next_ - 1;
+    gap_.first = gap_.missed == 0 ? cursor_.position() - missed : gap_.first;
+    gap_.last = cursor_.position() - 1;
     gap_.missed += missed;
     missed_ += missed;
 }
@@ -83,12 +71,12 @@ std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::
         if (out.size() >= bytes_max) {
             break;
         }
-        if (matches(sample.channel)) {
+        if (filter_.matches(sample.channel)) {
             add_gap(out);
-            out += id_of(next_ + looked_at) + "event: sample\ndata: ";
+            out += id_of(cursor_.position() + looked_at) + "event: sample\ndata: ";
             text_.append(out, sample);
             out += "\n\n";
-            told_ = next_ + looked_at + 1;
+            told_ = cursor_.position() + looked_at + 1;
             ++sent_;
         }
         ++looked_at;
@@ -112,23 +100,22 @@ StreamState SampleStream::pull(std::string& out, std::size_t bytes_max, bool end
 
 StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
     for (std::size_t looked_at = 0; looked_at < samples_per_pull_max && out.size() < out_max;) {
-        const History::Read read = history_.read(next_, read_);
+        const SampleCursor::Read read = cursor_.read(read_);
         if (read.missed > 0) {
-            next_ += read.missed;
             note_missed(read.missed);
         }
-        if (read.count == 0 && read.missed == 0) {
+        if (read.at_end()) {
             add_gap(out);
             return StreamState::waiting;
         }
         const std::size_t added = add_samples(out, read.count, out_max);
-        next_ += added;
+        cursor_.advance(added);
         looked_at += added;
         // A client that hears nothing for long could not resume: what it had last would be gone by then. An event
         // without data only moves its id.
-        if (gap_.missed == 0 && next_ - told_ >= history_.capacity() / 4) {
-            out += id_of(next_ - 1) + '\n';
-            told_ = next_;
+        if (gap_.missed == 0 && cursor_.position() - told_ >= history_.capacity() / 4) {
+            out += id_of(cursor_.position() - 1) + '\n';
+            told_ = cursor_.position();
         }
     }
     return StreamState::more;

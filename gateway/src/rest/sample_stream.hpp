@@ -1,8 +1,10 @@
 #pragma once
 
+#include "base/topic_filter.hpp"
 #include "encode/sample_text.hpp"
 #include "http/http_message.hpp"
 #include "line/history.hpp"
+#include "line/sample_cursor.hpp"
 
 #include <array>
 #include <cstddef>
@@ -42,7 +44,6 @@ class SampleStream {
     [[nodiscard]] StreamState pull(std::string& out, std::size_t bytes_max, bool ends = false);
 
   private:
-    enum class Match : std::uint8_t { unknown, yes, no };
     struct Restart {
         std::optional<std::uint64_t> missed;
     };
@@ -53,7 +54,6 @@ class SampleStream {
         std::uint64_t last = 0;
     };
 
-    [[nodiscard]] bool matches(ChannelId channel);
     [[nodiscard]] std::string id_of(std::uint64_t position) const;
     void add_restart(std::string& out);
     void note_missed(std::uint64_t missed) noexcept;
@@ -66,14 +66,13 @@ class SampleStream {
 
     const History& history_;
     SampleText& text_;
-    const std::vector<std::string> prefixes_;
-    std::uint64_t next_;
+    TopicFilter filter_;
+    SampleCursor cursor_;
     std::uint64_t told_;              // up to here the client knows where it is
     std::uint64_t sent_ = 0;          // samples
     std::uint64_t missed_ = 0;        // of all channels
     std::optional<Restart> restart_;  // to be told
     Gap gap_;                         // to be told before the next sample
-    std::vector<Match> matches_;      // by channel
     std::array<TelemetrySample, 256> read_{};
 };
 

@@ -18,7 +18,7 @@ void add_gone(std::string& out, std::string_view topic, const ServiceHole& lost,
 }
 
 HoleReplay::HoleReplay(ReplayParts parts, std::string out, const Wanted& wanted, TopicOrder& topics)
-    : Replay(parts, std::move(out), wanted.limit), out_bytes_(out_.size()) {
+    : Replay(parts, std::move(out), wanted.limit), out_bytes_(out_.size()), cursor_(parts.history, 0) {
     for (const ServiceHole& hole : wanted.holes) {
         const auto channel = topics.find(hole.topic);
         if (!channel) {
@@ -51,7 +51,7 @@ void HoleReplay::begin(std::uint64_t position) {
     const std::uint64_t first = parts_.history.first();
     is_from_oldest_ = position <= first;
     is_from_first_ = is_from_oldest_ && first == 0;
-    next_ = std::max(position, first);
+    cursor_ = SampleCursor(parts_.history, std::max(position, first));
     tracks_ = wanted_;
     tracks_open_ = tracks_.size();
 }
@@ -121,16 +121,15 @@ bool HoleReplay::take_all(std::size_t count) {
         if (track != nullptr && !take(*track, sample)) {
             return start_over();
         }
-        ++next_;
+        cursor_.advance(1);
     }
     return true;
 }
 
 bool HoleReplay::step() {
-    const History::Read read = parts_.history.read(next_, read_);
+    const SampleCursor::Read read = cursor_.read(read_);
     if (read.missed > 0) {
         note_missed();
-        next_ += read.missed;
     }
     if (!take_all(read.count)) {
         return false;
@@ -138,7 +137,7 @@ bool HoleReplay::step() {
     if (tracks_open_ == 0 || is_full() || gone_.size() >= samples_bytes_max / 2) {
         return finish();
     }
-    return next_ == parts_.history.position() && settle_ends();
+    return cursor_.position() == parts_.history.position() && settle_ends();
 }
 
 /// All has been looked at: of a hole what is published is held no more; what the queue has lost behind that never was.
@@ -189,7 +188,7 @@ bool HoleReplay::finish() {
     std::string left;
     add_left(left);
     const char* const end = left.empty() ? "true" : "false";
-    out_ += "],\"gone\":[" + gone_ + "],\"left\":[" + left + "],\"position\":" + std::to_string(next_) +
+    out_ += "],\"gone\":[" + gone_ + "],\"left\":[" + left + "],\"position\":" + std::to_string(cursor_.position()) +
             ",\"end\":" + end + '}';
     return true;
 }

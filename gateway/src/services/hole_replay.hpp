@@ -61,7 +61,7 @@ class HoleReplay final : public Replay {
     std::vector<Track> tracks_;
     std::vector<std::uint16_t> index_;  // by channel: of its track, and one more; 0: none
     std::string gone_;
-    std::uint64_t next_ = 0;
+    SampleCursor cursor_;
     std::size_t tracks_open_ = 0;
     bool is_from_oldest_ = false;  // nothing before the pass is held
     bool is_from_first_ = false;   // nothing before the pass was ever published

@@ -18,44 +18,31 @@ void Replay::add(const TelemetrySample& sample) {
 }
 
 PositionReplay::PositionReplay(ReplayParts parts, std::string out, Wanted wanted)
-    : Replay(parts, std::move(out), wanted.limit), prefix_(std::move(wanted.prefix)), next_(wanted.position) {}
-
-bool PositionReplay::matches(ChannelId channel) {
-    if (prefix_.empty()) {
-        return true;
-    }
-    const std::size_t index = to_index(channel);
-    if (index >= matches_.size()) {
-        matches_.resize(index + 1, Match::unknown);
-    }
-    if (matches_[index] == Match::unknown) {
-        matches_[index] = parts_.channels.at(channel).topic.starts_with(prefix_) ? Match::yes : Match::no;
-    }
-    return matches_[index] == Match::yes;
-}
+    : Replay(parts, std::move(out), wanted.limit),
+      filter_(parts.channels, {std::move(wanted.prefix)}),
+      cursor_(parts.history, wanted.position) {}
 
 bool PositionReplay::step() {
-    const History::Read read = parts_.history.read(next_, read_);
+    const SampleCursor::Read read = cursor_.read(read_);
     missed_ += read.missed;
-    next_ += read.missed;
     for (const TelemetrySample& sample : std::span(read_).first(read.count)) {
         if (is_full()) {
             return finish();
         }
-        ++next_;
+        cursor_.advance(1);
         ++looked_;
-        if (matches(sample.channel)) {
+        if (filter_.matches(sample.channel)) {
             add(sample);
         }
     }
-    const bool is_over = (read.count == 0 && read.missed == 0) || looked_ >= looked_max || is_full() ||
-                         next_ == parts_.history.position();
+    const bool is_over =
+        read.at_end() || looked_ >= looked_max || is_full() || cursor_.position() == parts_.history.position();
     return is_over && finish();
 }
 
 bool PositionReplay::finish() {
-    out_ += "],\"position\":" + std::to_string(next_) +
-            ",\"end\":" + (next_ >= parts_.history.position() ? "true" : "false") +
+    out_ += "],\"position\":" + std::to_string(cursor_.position()) +
+            ",\"end\":" + (cursor_.position() >= parts_.history.position() ? "true" : "false") +
             ",\"missed\":" + std::to_string(missed_) + '}';
     return true;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "base/topic_filter.hpp"
 #include "core/channel_table.hpp"
 #include "encode/sample_text.hpp"
 #include "line/history.hpp"
 #include "line/pump.hpp"
+#include "line/sample_cursor.hpp"
 #include "services/service_request.hpp"
 
 #include <array>
@@ -74,16 +76,12 @@ class PositionReplay final : public Replay {
     [[nodiscard]] bool step() override;
 
   private:
-    enum class Match : std::uint8_t { unknown, yes, no };
-
-    [[nodiscard]] bool matches(ChannelId channel);
     bool finish();
 
-    const std::string prefix_;
-    std::uint64_t next_;
+    TopicFilter filter_;
+    SampleCursor cursor_;
     std::uint64_t looked_ = 0;
     std::uint64_t missed_ = 0;
-    std::vector<Match> matches_;  // by channel
 };
 
 }  // namespace telegate

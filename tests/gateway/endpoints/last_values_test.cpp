@@ -1,7 +1,7 @@
 #include "endpoints/last_values.hpp"
 
 #include "core/subscriber.hpp"
-#include "gaps/payload_seqs.hpp"
+#include "publish/payload_seqs.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 #include "support/socket_harness.hpp"
@@ -31,6 +31,8 @@ FormatEndpoint endpoint_with_last_values(std::size_t backlog_bytes) {
 struct LastValuesLine {
     explicit LastValuesLine(std::size_t backlog_bytes = 16UL * 1024 * 1024)
         : endpoints{endpoint_with_last_values(backlog_bytes)} {
+        feeds.publish_to(publishers.by_format());
+        pump.feed({&history, feeds.feeds().at(0).get()});
         pump.start();
         for (std::size_t i = 0; i < value_count; ++i) {
             ids.push_back(channels.add(DeviceId{0}, "d", "c" + std::to_string(10'000 + i), "").value());
@@ -85,8 +87,12 @@ struct LastValuesLine {
     std::vector<FormatEndpoint> endpoints;
     Publishers publishers{bench.reactor, endpoints, 100,
                           Publishers::Hooks{[this](PayloadFormat, const MonitorEvent& event) { note(event); }, {}}};
-    Pump pump{{bench.reactor, queue, waker, channels, ledger, publishers.by_format(), &history}, 5};
-    LastValues last_values{{bench.reactor, channels, publishers, pump, history, gaps}};
+    Tags tags;
+    FormatFeeds feeds{{channels, 5, tags, [this] {
+                           waker.wake();
+                       }}};
+    Pump pump{{bench.reactor, queue, waker, channels, ledger}};
+    LastValues last_values{{bench.reactor, channels, publishers, pump, feeds, history, gaps}};
     Subscriber subscriber{bench.reactor, SocketOptions()};
     Inbox<Subscriber> inbox{subscriber};
     std::vector<ChannelId> ids;

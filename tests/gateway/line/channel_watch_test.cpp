@@ -23,7 +23,7 @@ struct WatchHarness : PumpLine {
         const std::array samples{one};
         ledger.captured(DeviceId{0}, samples);
         queue.push(queue.first(), samples, [](const TelemetrySample&, QueueLoss) {});
-        pump->drain_all();
+        pump.drain_all();
     }
     std::uint64_t bad_after(std::chrono::seconds time) {
         clock.advance(time);
@@ -33,7 +33,7 @@ struct WatchHarness : PumpLine {
 
     ManualClock clock;
     bool measures = true;
-    ChannelWatch watch{{bench.reactor, channels, *pump, clock, [this](DeviceId) {
+    ChannelWatch watch{{bench.reactor, channels, pump, clock, [this](DeviceId) {
                             return measures;
                         }}};
 };

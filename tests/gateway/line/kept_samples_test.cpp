@@ -32,7 +32,7 @@ struct WrittenKept {
             sample.time_mono_ns = to_ns(clock.mono_now());
             sample.time_utc_ns = clock.utc_now_ns();
             all.push_back(sample);
-            history.write({&sample, 1});
+            history.take({&sample, 1});
         }
     }
     /// The numbers of what is held of each channel. Checks that each sample is the one that was written there.
@@ -224,7 +224,7 @@ TEST_CASE("readers see whole samples of quiet channels while others are written 
         sample.seq = position + 1;  // ascending per channel, too
         sample.time_mono_ns = static_cast<std::int64_t>(position);
         sample.value.integer = sample.time_mono_ns;
-        history.write({&sample, 1});
+        history.take({&sample, 1});
     }
     for (std::thread& reader : readers) {
         reader.join();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "line/pump.hpp"
+#include "publish/format_feeds.hpp"
 #include "support/catch.hpp"
 #include "support/socket_harness.hpp"
 
@@ -32,10 +33,19 @@ struct PumpLine {
             to.push_back({format, publisher});
             REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
         }
-        pump = std::make_unique<Pump>(PumpParts{bench.reactor, queue, waker, channels, ledger, to}, 5);
-        pump->start();
+        publish_to(to);
+        pump.start();
     }
 
+    void publish_to(const std::vector<FormatPublisher>& to, const std::vector<SampleConsumer*>& more = {}) {
+        pump.feed({});
+        feeds.publish_to(to);
+        std::vector<SampleConsumer*> consumers = more;
+        for (const auto& feed : feeds.feeds()) {
+            consumers.push_back(feed.get());
+        }
+        pump.feed(consumers);
+    }
     /// The next one of the channel.
     TelemetrySample sample(ChannelId channel) {
         TelemetrySample sample{};
@@ -74,7 +84,11 @@ struct PumpLine {
     std::vector<Endpoint> endpoints;
     std::vector<std::unique_ptr<Subscriber>> subscribers;
     std::vector<Inbox<Subscriber>> inboxes;
-    std::unique_ptr<Pump> pump;
+    Tags tags;
+    FormatFeeds feeds{{channels, 5, tags, [this] {
+                           waker.wake();
+                       }}};
+    Pump pump{{bench.reactor, queue, waker, channels, ledger}};
 };
 
 }  // namespace telegate::test

@@ -1,4 +1,6 @@
 #include "gateway/line/pump_line.hpp"
+#include "line/history.hpp"
+#include "rest/event_streams.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -56,7 +58,7 @@ TEST_CASE("samples of many batches arrive in order, each once", "[gateway][pump]
         REQUIRE(parsed.at("value") == i + 1);
         REQUIRE(messages[i].at(0) == (i % 3 == 0 ? "d/a" : "d/b"));
     }
-    CHECK(line.pump->last(line.a)->seq == (samples + 2) / 3);
+    CHECK(line.pump.last(line.a)->seq == (samples + 2) / 3);
     const PeerStatus peer = line.publishers[0]->subscribers().at(0);
     CHECK(peer.matched == samples);
     CHECK(peer.matched == peer.sent + peer.dropped + peer.pending);
@@ -86,7 +88,7 @@ TEST_CASE("the pump is patient while nobody subscribes, and catches up when aske
     CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
     CHECK(line.ledger.cut().at(0).published == 2);
     line.push(line.a, 5);
-    line.pump->catch_up();
+    line.pump.catch_up();
     CHECK(line.ledger.cut().at(0).published == 7);
     CHECK_FALSE(line.waker.is_patient());
 }
@@ -111,17 +113,14 @@ TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
     History history(1'000 * sizeof(TelemetrySample));
     int told = 0;
-    OpenStreams streams([] {}, [&] { ++told; });
-    line.pump = nullptr;
-    line.pump = std::make_unique<Pump>(
-        PumpParts{line.bench.reactor, line.queue, line.waker, line.channels, line.ledger, {}, &history, &streams}, 5);
-    line.pump->start();
+    EventStreams streams([] {}, [&] { ++told; });
+    line.publish_to({}, {&history, &streams});
     line.push(line.a, 3);
     CHECK(line.bench.turn_until([&] { return history.position() == 3; }));
     CHECK(line.waker.is_patient());
     CHECK(told == 0);
     auto place = streams.open();
-    line.pump->catch_up();
+    line.pump.catch_up();
     line.push(line.b, 600);
     CHECK(line.bench.turn_until([&] { return history.position() == 603; }));
     CHECK_FALSE(line.waker.is_patient());
@@ -135,11 +134,11 @@ TEST_CASE("formats come into use and go out of use between two batches", "[gatew
     PumpLine line({PayloadFormat::json, PayloadFormat::record});
     const std::vector<FormatPublisher> both{{PayloadFormat::json, *line.publishers[0]},
                                             {PayloadFormat::record, *line.publishers[1]}};
-    line.pump->publish_to({both[1]});
+    line.publish_to({both[1]});
     line.push(line.a, 1);
     CHECK(line.receive(1, 1).size() == 1);
     CHECK(line.publishers[0]->totals().messages == 0);
-    line.pump->publish_to(both);
+    line.publish_to(both);
     line.push(line.a, 1);
     CHECK(nlohmann::json::parse(line.receive(0, 1).at(0).at(1))["seq"] == 2);
     CHECK(line.receive(1, 2).size() == 2);
@@ -150,7 +149,7 @@ TEST_CASE("a channel that its device no longer has has no last value", "[gateway
     PumpLine line({PayloadFormat::json});
     line.push(line.a, 1);
     (void)line.receive(0, 1);
-    CHECK(line.pump->last(line.a) != nullptr);
+    CHECK(line.pump.last(line.a) != nullptr);
     line.channels.set_current(line.a, false);
-    CHECK(line.pump->last(line.a) == nullptr);
+    CHECK(line.pump.last(line.a) == nullptr);
 }

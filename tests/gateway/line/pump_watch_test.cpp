@@ -45,7 +45,7 @@ struct Line {
     ChannelId channel = channels.add(DeviceId{0}, "d", "a", "").value();
     Ledger ledger{1, channels};
     std::uint64_t seq = 0;
-    Pump pump{{reactor, queue, waker, channels, ledger, {}}, 5};
+    Pump pump{{reactor, queue, waker, channels, ledger}};
     PumpWatch watch{reactor, clock, pump};
     std::thread loop;
 };
@@ -89,7 +89,7 @@ TEST_CASE("a loop that nobody turns is silent since the first question", "[gatew
     Waker waker;
     ChannelTable channels;
     Ledger ledger{1, channels};
-    const Pump pump({reactor, queue, waker, channels, ledger, {}}, 5);
+    const Pump pump({reactor, queue, waker, channels, ledger});
     PumpWatch watch(reactor, clock, pump);
     (void)watch.ask(0ms);
     clock.advance(5s);
@@ -107,7 +107,7 @@ TEST_CASE("a loop that has hung for longer than anybody waits is not waited for 
     Waker waker;
     ChannelTable channels;
     Ledger ledger{1, channels};
-    Pump pump{{reactor, queue, waker, channels, ledger, {}}, 5};
+    Pump pump{{reactor, queue, waker, channels, ledger}};
     PumpWatch watch{reactor, clock, pump};
     CHECK(watch.ask(0ms).silent == 0s);
     clock.advance(61s);

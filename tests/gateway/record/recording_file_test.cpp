@@ -108,7 +108,7 @@ TEST_CASE("recorders that stay go on when others come and go", "[gateway][record
     recorders.take(bench.samples(bench.a, 2, 1));
     recorders.change({one, two});
     recorders.take(bench.samples(bench.c, 1, 1));
-    recorders.take_gap(bench.c, 2, 2, DropReason::queue_overflow);
+    recorders.gap({bench.c, 2, 2, DropReason::queue_overflow});
     CHECK(recorders.status().size() == 2);
     recorders.change({two});
     recorders.take(bench.samples(bench.c, 3, 1));

@@ -94,9 +94,9 @@ class FakeGateway {
     Ledger ledger{4, channels};
     SampleText sample_text{channels, 1'795'217'494'123};
     History history{1'024 * sizeof(TelemetrySample)};
-    OpenStreams streams{[this] { ++streams_opened; },
-                        [] {
-                        }};
+    EventStreams streams{[this] { ++streams_opened; },
+                         [] {
+                         }};
     Reactor reactor;
     Log log{"off"};
     LogLevel log_level{reactor, log, "info"};

@@ -33,7 +33,7 @@ struct Sampled : RestCaller {
         }
         fields["Content-Type"] = "application/json";
     }
-    void write(const TelemetrySample& sample) { gateway.history.write({&sample, 1}); }
+    void write(const TelemetrySample& sample) { gateway.history.take({&sample, 1}); }
     std::vector<std::uint64_t> seqs(const std::string& target) {
         std::vector<std::uint64_t> result;
         const json answer = ask("GET", target);

@@ -30,7 +30,7 @@ struct Streaming : RestCaller {
     void write(ChannelId channel, std::uint64_t count) {
         for (std::uint64_t i = 0; i < count; ++i) {
             const TelemetrySample sample = numbered(channel, ++seq);
-            gateway.history.write({&sample, 1});
+            gateway.history.take({&sample, 1});
         }
     }
     HttpResponse open(const std::string& query = "", const std::string& last_id = "") {
@@ -138,7 +138,7 @@ TEST_CASE("a stream that resumes gets what is kept of a quiet channel, with one 
     SampleText text(s.gateway.channels, 1);
     const auto write = [&](ChannelId channel, std::uint64_t seq) {
         const TelemetrySample sample = numbered(channel, seq);
-        kept.write({&sample, 1});
+        kept.take({&sample, 1});
     };
     for (std::uint64_t seq = 1; seq <= 20'000; ++seq) {
         write(s.a, seq);
@@ -252,5 +252,5 @@ TEST_CASE("streams are counted while they are open", "[gateway][stream]") {
     CHECK(s.gateway.streams.count() == 1);
     CHECK(s.gateway.streams_opened == 1);
     s.response = {};
-    CHECK_FALSE(s.gateway.streams.any());
+    CHECK_FALSE(s.gateway.streams.is_wanted());
 }

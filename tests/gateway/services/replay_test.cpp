@@ -25,6 +25,7 @@ namespace {
 struct ReplayBench {
     explicit ReplayBench(std::size_t capacity, std::size_t per_channel = 0)
         : history(capacity * sizeof(TelemetrySample), Duration(0), nullptr, per_channel) {
+        pump.feed({&history});
         for (const char* name : {"a", "b", "c"}) {
             ids.push_back(*channels.add(DeviceId{0}, "d", name, ""));
         }
@@ -68,7 +69,7 @@ struct ReplayBench {
     BoundedQueue<TelemetrySample> queue{1'024, OverflowPolicy::drop_oldest};
     History history;
     SampleText text{channels, 5};
-    Pump pump{{reactor, queue, waker, channels, ledger, {}, &history}, 5};
+    Pump pump{{reactor, queue, waker, channels, ledger}};
     TopicOrder topics{channels};
 };
 
@@ -109,7 +110,7 @@ TEST_CASE("a replay of a prefix goes on behind its limit", "[gateway][services]"
 TEST_CASE("an answer looks at so many samples at most, and then may have none", "[gateway][services]") {
     ReplayBench b(300'000);
     std::vector<TelemetrySample> many(PositionReplay::looked_max + 10);
-    b.history.write(many);
+    b.history.take(many);
     const json answer = b.positions(0, 10, "d/b");
     CHECK(answer["samples"].empty());
     CHECK(answer["end"] == false);

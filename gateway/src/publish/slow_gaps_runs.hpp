@@ -4,7 +4,7 @@
 #include "core/delivery.hpp"
 #include "core/telemetry_sample.hpp"
 #include "encode/payload_format.hpp"
-#include "gaps/payload_seqs.hpp"
+#include "publish/payload_seqs.hpp"
 
 #include <array>
 #include <cstddef>

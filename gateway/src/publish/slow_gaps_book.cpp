@@ -1,4 +1,4 @@
-#include "gaps/slow_gaps_book.hpp"
+#include "publish/slow_gaps_book.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 
 #include "core/delivery.hpp"
 #include "core/telemetry_sample.hpp"
-#include "gaps/payload_seqs.hpp"
-#include "gaps/slow_gaps_runs.hpp"
+#include "publish/payload_seqs.hpp"
+#include "publish/slow_gaps_runs.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,13 +1,15 @@
-#include "line/beats.hpp"
+#include "publish/heartbeats.hpp"
 
 #include <algorithm>
 
 namespace telegate {
 
-Beats::Beats(Reactor& reactor, const ChannelTable& channels, Pump& pump)
-    : reactor_(reactor), channels_(channels), pump_(pump), silences_(channels), timer_(reactor, [this] { look(); }) {}
+Heartbeats::Heartbeats(Reactor& reactor, const ChannelTable& channels, Pump& pump, FormatFeeds& feeds)
+    : reactor_(reactor), channels_(channels), pump_(pump), feeds_(feeds), silences_(channels), timer_(reactor, [this] {
+          look();
+      }) {}
 
-void Beats::set_interval(std::chrono::milliseconds interval) {
+void Heartbeats::set_interval(std::chrono::milliseconds interval) {
     if (interval == interval_) {
         return;
     }
@@ -19,12 +21,12 @@ void Beats::set_interval(std::chrono::milliseconds interval) {
     }
 }
 
-void Beats::look() {
+void Heartbeats::look() {
     pump_.pump_some();  // what was lost is told before
     look_at_slice(0, ++round_);
 }
 
-void Beats::look_at_slice(std::size_t first, std::uint64_t round) {
+void Heartbeats::look_at_slice(std::size_t first, std::uint64_t round) {
     if (round != round_) {
         return;
     }
@@ -36,25 +38,25 @@ void Beats::look_at_slice(std::size_t first, std::uint64_t round) {
     for (std::size_t index = first; index < end; ++index) {
         look_at(static_cast<ChannelId>(index), now);
     }
-    pump_.flush();
+    feeds_.flush();
     if (end < channels_.size()) {
         return reactor_.post([this, end, round] { look_at_slice(end, round); });
     }
     look_again();
 }
 
-void Beats::look_again() {
+void Heartbeats::look_again() {
     timer_.set(std::clamp(interval_ / looks_per_interval, look_min, look_max));
 }
 
-void Beats::look_at(ChannelId channel, MonoTime now) {
+void Heartbeats::look_at(ChannelId channel, MonoTime now) {
     Silence& silence = silences_.of(channel, [](const ChannelInfo&) { return Silence{UINT64_MAX, {}}; });
     const std::uint64_t reached = pump_.reached(channel);
     if (reached != silence.seq) {
         silence = {reached, now};
     } else if (now - silence.since >= interval_ && channels_.is_current(channel)) {
         silence.since = now;
-        pump_.notices().beat(channel, reached);
+        feeds_.heartbeat(channel, reached);
     }
 }
 

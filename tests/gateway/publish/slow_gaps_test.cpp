@@ -1,11 +1,11 @@
-#include "gaps/slow_gaps.hpp"
+#include "publish/slow_gaps.hpp"
 
 #include "core/publisher.hpp"
 #include "encode/cbor_encoder.hpp"
 #include "encode/json_encoder.hpp"
 #include "encode/notice_encoder.hpp"
 #include "encode/record_encoder.hpp"
-#include "gaps/payload_seqs.hpp"
+#include "publish/payload_seqs.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 #include "support/publisher_harness.hpp"

@@ -1,4 +1,4 @@
-#include "gaps/payload_seqs.hpp"
+#include "publish/payload_seqs.hpp"
 
 #include "encode/payload_format.hpp"
 #include "encode/record_encoder.hpp"

@@ -1,4 +1,4 @@
-#include "gaps/slow_gaps_runs.hpp"
+#include "publish/slow_gaps_runs.hpp"
 
 #include "encode/notice_encoder.hpp"
 

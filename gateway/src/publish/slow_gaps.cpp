@@ -1,4 +1,4 @@
-#include "gaps/slow_gaps.hpp"
+#include "publish/slow_gaps.hpp"
 
 #include "encode/notice_encoder.hpp"
 

@@ -6,6 +6,7 @@
 #include "core/reactor.hpp"
 #include "core/watch.hpp"
 #include "line/pump.hpp"
+#include "publish/format_feeds.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -13,14 +14,14 @@
 
 namespace telegate {
 
-/// Gives a sign of life for each channel that has been silent for so long, so that the loss of its last sample shows.
-/// A channel is looked at several times in its interval, and may be as much late. There are none while a subscriber is
-/// waited for.
+/// Publishes a heartbeat notice for each channel that has been silent for an interval, so that the loss of its last
+/// sample shows. A channel is checked several times per interval, so a heartbeat is late by a fraction of it at most.
+/// There are none while a subscriber must be waited for.
 ///
 /// Threads: the reactor's, or any while nobody turns it; it and the rest outlive this.
 /// Limits:  slice_channels in one turn of the loop; 16 bytes for each channel once there are beats.
 /// Failure: the first look at a channel may throw std::bad_alloc.
-class Beats {
+class Heartbeats {
   public:
     static constexpr std::size_t slice_channels = 256;
     static constexpr int looks_per_interval = 8;
@@ -28,9 +29,9 @@ class Beats {
     static constexpr std::chrono::milliseconds look_min{5};
     static constexpr std::chrono::milliseconds look_max{1'000};
 
-    Beats(Reactor& reactor, const ChannelTable& channels, Pump& pump);
-    Beats(const Beats&) = delete;
-    Beats& operator=(const Beats&) = delete;
+    Heartbeats(Reactor& reactor, const ChannelTable& channels, Pump& pump, FormatFeeds& feeds);
+    Heartbeats(const Heartbeats&) = delete;
+    Heartbeats& operator=(const Heartbeats&) = delete;
 
     /// From now on; 0: none.
     void set_interval(std::chrono::milliseconds interval);
@@ -51,6 +52,7 @@ class Beats {
     Reactor& reactor_;
     const ChannelTable& channels_;
     Pump& pump_;
+    FormatFeeds& feeds_;
     const SystemClock clock_;
     std::chrono::milliseconds interval_{0};
     std::uint64_t round_ = 0;  // of looks at all channels

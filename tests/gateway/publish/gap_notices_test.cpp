@@ -1,7 +1,7 @@
 #include "encode/notice_encoder.hpp"
 #include "encode/record_encoder.hpp"
 #include "gateway/line/pump_line.hpp"
-#include "line/beats.hpp"
+#include "publish/heartbeats.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -58,7 +58,7 @@ void subscribe_only(PumpLine& line, const std::string& prefix) {
 }
 
 std::uint64_t gaps(const PumpLine& line, PayloadFormat format) {
-    return line.pump->notices().totals()[static_cast<std::size_t>(format)].gaps;
+    return line.feeds.notices()[static_cast<std::size_t>(format)].gaps;
 }
 
 }  // namespace
@@ -66,11 +66,11 @@ std::uint64_t gaps(const PumpLine& line, PayloadFormat format) {
 TEST_CASE("a hole is told right before the first sample that shows it, in each format", "[gateway][pump][gap]") {
     const PayloadFormat format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     PumpLine line({format}, 3, OverflowPolicy::drop_oldest);
-    line.pump->pause();
+    line.pump.pause();
     line.push(line.a, 1);
     line.push(line.b, 1);
     line.push(line.a, 4);
-    line.pump->resume();
+    line.pump.resume();
     // Of a: 1, 2 are lost; of b: all, which no sample shows, so that it is told behind them.
     if (format == PayloadFormat::record) {
         CHECK(told(line, format, 3) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/b$gap 1-1 queue_overflow"});
@@ -87,11 +87,11 @@ TEST_CASE("a hole is told right before the first sample that shows it, in each f
 
 TEST_CASE("what is lost at the end is told when the queue is empty, as one range", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
-    line.pump->pause();
+    line.pump.pause();
     line.push(line.a, 7);
-    line.pump->resume();
+    line.pump.resume();
     CHECK(told(line, PayloadFormat::json, 3) == Told{"d/a 1", "d/a 2", "d/a$gap 3-7 queue_overflow"});
-    CHECK(line.pump->reached(line.a) == 7);
+    CHECK(line.pump.reached(line.a) == 7);
     line.push(line.a, 1);
     CHECK(told(line, PayloadFormat::json, 4).back() == "d/a 8");
     CHECK(gaps(line, PayloadFormat::json) == 1);
@@ -101,7 +101,7 @@ TEST_CASE("what is lost at the end is told when the queue is empty, as one range
 
 TEST_CASE("what is lost in a shutdown is told under its own reason, behind what overflowed", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
-    line.pump->pause();
+    line.pump.pause();
     line.push(line.a, 3);
     line.queue.close();
     const std::array late{line.sample(line.a)};
@@ -110,7 +110,7 @@ TEST_CASE("what is lost in a shutdown is told under its own reason, behind what 
         CHECK(loss == QueueLoss::closed);
         line.ledger.dropped_at_queue(lost, DropReason::shutdown);
     });
-    line.pump->resume();
+    line.pump.resume();
     CHECK(told(line, PayloadFormat::json, 4) ==
           Told{"d/a 1", "d/a 2", "d/a$gap 3-3 queue_overflow", "d/a$gap 4-4 shutdown"});
 }
@@ -118,9 +118,9 @@ TEST_CASE("what is lost in a shutdown is told under its own reason, behind what 
 TEST_CASE("a gap is told to whom it concerns, and costs nothing where nobody wants it", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json, PayloadFormat::record}, 1, OverflowPolicy::drop_oldest);
     subscribe_only(line, "d/b");
-    line.pump->pause();
+    line.pump.pause();
     line.push(line.a, 2);
-    line.pump->resume();
+    line.pump.resume();
     CHECK(told(line, PayloadFormat::record, 2, 1) == Told{"d/a$gap 1-1 queue_overflow", "d/a 2"});
     CHECK(gaps(line, PayloadFormat::json) == 0);
     CHECK(line.publishers[0]->totals().matched == 0);
@@ -130,56 +130,56 @@ TEST_CASE("a gap is told to whom it concerns, and costs nothing where nobody wan
 TEST_CASE("a subscriber of the exact gap topic alone gets the gaps alone", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json}, 1, OverflowPolicy::drop_oldest);
     subscribe_only(line, "d/a$gap");
-    line.pump->pause();
+    line.pump.pause();
     line.push(line.a, 3);
-    line.pump->resume();
+    line.pump.resume();
     CHECK(told(line, PayloadFormat::json, 1) == Told{"d/a$gap 1-2 queue_overflow"});
     CHECK(line.publishers[0]->totals().matched == 1);
 }
 
 TEST_CASE("samples that never came out of the queue are told of and stay queued in the books", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json});
-    line.pump->pause();
+    line.pump.pause();
     line.push(line.a, 3);
     std::array<TelemetrySample, 2> stolen;
     CHECK(line.queue.pop(stolen) == 2);
-    line.pump->resume();
+    line.pump.resume();
     CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3"});
     CHECK(line.ledger.books_of(line.a).queued == 2);
 }
 
 TEST_CASE("a silent channel gives beats with the last number published or told of", "[gateway][pump][beat]") {
     PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
-    Beats beats(line.bench.reactor, line.channels, *line.pump);
-    line.pump->pause();
+    Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
+    line.pump.pause();
     line.push(line.a, 3);
-    line.pump->resume();
+    line.pump.resume();
     (void)line.receive(0, 3);
     beats.set_interval(std::chrono::milliseconds(10));
     const Told all = told(line, PayloadFormat::json, 7);
     CHECK(std::count(all.begin(), all.end(), "d/a$beat 3") >= 2);
     CHECK(std::count(all.begin(), all.end(), "d/b$beat 0") >= 2);
-    CHECK(line.pump->notices().totals()[0].beats >= 4);
+    CHECK(line.feeds.notices()[0].beats >= 4);
 }
 
 TEST_CASE("no beat is given for a channel that is not there or not wanted, nor when they are off",
           "[gateway][pump][beat]") {
     PumpLine line({PayloadFormat::json});
-    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
     subscribe_only(line, "d/a");
     beats.set_interval(std::chrono::milliseconds(10));
     CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$beat 0", "d/a$beat 0"});
     line.channels.set_current(line.a, false);
     line.channels.set_current(line.b, true);
-    const std::uint64_t before = line.pump->notices().totals()[0].beats;
+    const std::uint64_t before = line.feeds.notices()[0].beats;
     line.subscribers[0]->subscribe("d/b");
-    CHECK(line.bench.turn_until([&] { return line.pump->notices().totals()[0].beats >= before + 2; }));
+    CHECK(line.bench.turn_until([&] { return line.feeds.notices()[0].beats >= before + 2; }));
     beats.set_interval(std::chrono::milliseconds(0));
-    const std::uint64_t end = line.pump->notices().totals()[0].beats;
+    const std::uint64_t end = line.feeds.notices()[0].beats;
     line.push(line.b, 1);
     const std::vector<Frames>& messages = line.receive(0, end + 1);
     CHECK(told(PayloadFormat::json, messages.back()) == "d/b 1");
-    CHECK(line.pump->notices().totals()[0].beats == end);
+    CHECK(line.feeds.notices()[0].beats == end);
     CHECK(messages.size() == end + 1);
 }
 
@@ -188,21 +188,21 @@ TEST_CASE("no beat is given while a subscriber is waited for, which would lose s
     PumpLine line({PayloadFormat::json});
     line.publishers[0]->set_delivery(line.endpoints[0], {SlowPolicy::block, 64 * 1024, std::chrono::milliseconds(0)});
     std::size_t pushed = 0;
-    for (; pushed < 200'000 && !line.pump->must_wait(); pushed += 500) {
+    for (; pushed < 200'000 && !line.pump.must_wait(); pushed += 500) {
         line.push(line.a, 500);
         line.bench.reactor.poll();
     }
-    REQUIRE(line.pump->must_wait());
-    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    REQUIRE(line.pump.must_wait());
+    Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
     beats.set_interval(std::chrono::milliseconds(10));
     PumpLine other({PayloadFormat::json});
-    Beats clock(other.bench.reactor, other.channels, *other.pump);
+    Heartbeats clock(other.bench.reactor, other.channels, other.pump, other.feeds);
     clock.set_interval(std::chrono::milliseconds(10));
     CHECK(other.bench.turn_until([&] {
         line.bench.reactor.poll();
-        return other.pump->notices().totals()[0].beats >= 20;
+        return other.feeds.notices()[0].beats >= 20;
     }));
-    CHECK(line.pump->notices().totals()[0].beats == 0);
+    CHECK(line.feeds.notices()[0].beats == 0);
     CHECK(told(line, PayloadFormat::json, pushed + 2).at(pushed - 1) == "d/a " + std::to_string(pushed));
     CHECK(line.publishers[0]->totals().dropped == 0);
 }
@@ -213,7 +213,7 @@ TEST_CASE("each of many channels gives beats", "[gateway][pump][beat]") {
     for (std::size_t i = line.channels.size(); i < channels; ++i) {
         REQUIRE(line.channels.add(DeviceId{0}, "d", "c" + std::to_string(i), ""));
     }
-    Beats beats(line.bench.reactor, line.channels, *line.pump);
+    Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
     beats.set_interval(std::chrono::milliseconds(10));
     std::set<std::string> topics;
     CHECK(line.bench.turn_until([&] {

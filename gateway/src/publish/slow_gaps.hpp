@@ -4,9 +4,9 @@
 #include "core/clock.hpp"
 #include "core/delivery.hpp"
 #include "encode/payload_format.hpp"
-#include "gaps/slow_gaps_book.hpp"
-#include "gaps/slow_gaps_runs.hpp"
-#include "line/subscriber_status.hpp"
+#include "publish/slow_gaps_book.hpp"
+#include "publish/slow_gaps_runs.hpp"
+#include "publish/subscriber_status.hpp"
 
 #include <array>
 #include <cstddef>

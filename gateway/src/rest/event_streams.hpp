@@ -1,0 +1,60 @@
+#pragma once
+
+#include "line/sample_consumer.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace telegate {
+
+/// The event streams that are open: while there are any, the pump publishes without delay and wakes them after each
+/// turn. Each stream reads the samples from the history through a cursor of its own.
+///
+/// Threads: take(), gap(), flush() and ledger() the pump's; all else any.
+/// Limits: the REST server bounds the streams. Failure: open() may throw std::bad_alloc.
+class EventStreams final : public SampleConsumer {
+  public:
+    /// `opened` is called for each stream that opens, on its thread; `wake` after samples were published.
+    EventStreams(std::function<void()> opened, std::function<void()> wake)
+        : opened_(std::move(opened)), wake_(std::move(wake)) {}
+
+    [[nodiscard]] std::string_view name() const noexcept override { return "streams"; }
+    void take(std::span<const TelemetrySample> samples) override { ledger_.taken += samples.size(); }
+    void gap(const SampleGap& gap) override { ledger_.missing += gap.samples(); }
+    [[nodiscard]] bool is_wanted() const noexcept override { return count() > 0; }
+    void flush() override {
+        if (is_wanted()) {
+            wake_();
+        }
+    }
+    [[nodiscard]] ConsumerLedger ledger() const override { return ledger_; }
+
+    /// Registers a stream until the returned object is destroyed.
+    [[nodiscard]] std::shared_ptr<void> open() {
+        count_.fetch_add(1, std::memory_order_relaxed);
+        std::shared_ptr<void> place(nullptr, [this](void*) { count_.fetch_sub(1, std::memory_order_relaxed); });
+        opened_();
+        return place;
+    }
+    [[nodiscard]] std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+    /// No more samples follow: a stream ends when it has sent all that were published.
+    void end() {
+        is_ending_ = true;
+        wake_();
+    }
+    /// A stream checks this before it reads the samples that are there.
+    [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
+
+  private:
+    const std::function<void()> opened_;
+    const std::function<void()> wake_;
+    ConsumerLedger ledger_;
+    std::atomic<std::size_t> count_{0};
+    std::atomic<bool> is_ending_{false};
+};
+
+}  // namespace telegate
