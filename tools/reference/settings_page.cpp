@@ -44,8 +44,8 @@ constexpr std::string_view introduction = R"(# Settings
     waveforms = sine, \
                 counter
 
-A line is blank, a comment, `[section]`, `[section "name"]` or `key = value`. A value reaches to the end of its line, so it may
-hold `#` and quotes, and a comment cannot stand behind it. A backslash at the end joins the next line. Keys of `[gateway]` may
+A line is blank, a comment, `[section]`, `[section "name"]` or `key = value`. A value is the rest of its line, so `#` and quotes
+are part of it: `site = "north"` sets a value with quotes. A backslash at the end joins the next line. Keys of `[gateway]` may
 also stand before the first section. At most 1 MiB a file and 4096 bytes a line.
 
 In one file, a section or a key that is there twice is a problem. Sections of one name in several files are one section. Of two

@@ -143,7 +143,7 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
         alarms_.continue_in(device.processing, device.options.name);
-        read_events_from(*device.driver, events_);
+        read_events_from(*device.driver, device.options.name, events_);
         sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
     }
 }

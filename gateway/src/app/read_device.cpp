@@ -162,15 +162,21 @@ int read_device(const CommandLine& command_line, std::ostream& out, std::ostream
     }
     DeviceReader reader(std::move(*planned));
     int code = exit_code::ok;
+    bool has_samples = false;
     for (std::uint64_t number = 1; number <= command_line.read.count; ++number) {
         const DeviceReading reading = reader.read();
         code = reading.has_failed ? exit_code::unavailable : code;
+        has_samples = has_samples || !reading.values.empty();
         const ReadingTitle title{command_line.read.device, number, command_line.read.count};
         const std::string text =
             command_line.format == "json" ? reading_json(title, reading) : reading_text(title, reading);
         if (const int written = write_out(out, errors, text, exit_code::ok); written != exit_code::ok) {
             return written;
         }
+    }
+    if (code == exit_code::ok && !has_samples) {
+        errors << "warning: device \"" << command_line.read.device
+               << "\" has sent nothing; if it sends rarely, read longer with --count\n";
     }
     if (code == exit_code::ok) {  // of a device that cannot be read channels may be missing for that alone
         errors << unclaimed_text(loaded.settings, command_line.read.device, reader.channels());

@@ -103,8 +103,24 @@ void Alarms::retain(const Settings& settings) {
             topics.insert(channel.name);
         }
     }
-    const std::lock_guard lock(mutex_);
-    std::erase_if(by_topic_, [&](const auto& each) { return !topics.contains(each.first); });
+    std::vector<ChannelAlarm> removed;
+    {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(by_topic_, [&](const auto& each) {
+            const bool is_gone = !topics.contains(each.first);
+            if (is_gone && each.second.is_active()) {
+                removed.push_back(each.second);
+            }
+            return is_gone;
+        });
+    }
+    for (const ChannelAlarm& alarm : removed) {
+        events_.add({.time_utc_ns = SystemClock().utc_now_ns(),
+                     .device = alarm.device,
+                     .channel = alarm.channel,
+                     .kind = EventKind::alarm_cleared,
+                     .text = "level=" + std::string(to_string(alarm.state)) + " why=\"its limits were removed\""});
+    }
 }
 
 std::vector<ChannelAlarm> Alarms::all() const {

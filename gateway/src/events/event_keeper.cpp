@@ -77,6 +77,9 @@ void EventKeeper::log_new() {
             case EventLogging::info: log_.info_each(event_line(entry)); break;
             case EventLogging::warning: log_.warn_each(event_line(entry)); break;
         }
+        if (entry.event->kind == EventKind::alarm_acknowledged) {
+            write_at_ = MonoTime::min();  // a person did it once and will not repeat it
+        }
         logged_ = entry.number;
     }
 }

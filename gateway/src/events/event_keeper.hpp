@@ -16,8 +16,9 @@ namespace telegate {
 /// thread waits for a disk. The file is replaced as a whole: it always has an old or a new state.
 ///
 /// Threads: constructor, start(), stop() the main one; wake() any.
-/// Limits:  the file is written at most once per write_interval, and at stop(). One of more than events_bytes_max is
-///          not read.
+/// Limits:  the file is written at most once per write_interval, at once after an acknowledgement, and at stop(). One
+/// of
+///          more than events_bytes_max is not read.
 /// Failure: start() throws std::system_error if the system has no thread. A file that cannot be read or written is
 ///          logged; one that cannot be read is renamed to PATH.broken.
 class EventKeeper {

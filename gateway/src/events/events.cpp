@@ -143,8 +143,18 @@ void EventLog::restore(std::vector<EventEntry> entries) {
     ring_.assign(std::make_move_iterator(entries.begin() + static_cast<std::ptrdiff_t>(skipped)),
                  std::make_move_iterator(entries.end()));
     if (!ring_.empty()) {
-        last_number_.store(ring_.back().number, std::memory_order_relaxed);
+        const bool was_clean = ring_.back().event->kind == EventKind::gateway_stopped;
+        last_number_.store(ring_.back().number + (was_clean ? 0 : numbers_skipped), std::memory_order_relaxed);
     }
+}
+
+std::shared_ptr<std::atomic<std::uint64_t>> EventLog::published_by(const std::string& device) {
+    const std::lock_guard lock(mutex_);
+    auto& published = published_[device];
+    if (published == nullptr) {
+        published = std::make_shared<std::atomic<std::uint64_t>>(last_number());
+    }
+    return published;
 }
 
 std::vector<EventEntry> EventLog::after(std::uint64_t number) const {

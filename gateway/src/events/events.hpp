@@ -138,8 +138,14 @@ class EventLog {
     /// Adds the events that were held back last, of each source that may have events again.
     void settle() noexcept;
     [[nodiscard]] bool is_settled() const;
+    /// After a run that did not stop cleanly, numbers continue so much higher: that run may have given out numbers that
+    /// are not in the file, at most some thousands between two writes.
+    static constexpr std::uint64_t numbers_skipped = 100'000;
     /// Puts events of an earlier run before all others; their numbers must rise. Before the first add().
     void restore(std::vector<EventEntry> entries);
+    /// Up to which number the events have been published as samples of a device. The driver that replaces another one
+    /// continues there. The first call for a device begins with the events that come after it.
+    [[nodiscard]] std::shared_ptr<std::atomic<std::uint64_t>> published_by(const std::string& device);
 
     /// Events with a greater number, the oldest first.
     [[nodiscard]] std::vector<EventEntry> after(std::uint64_t number) const;
@@ -163,6 +169,7 @@ class EventLog {
     mutable std::mutex mutex_;  // guards what follows
     std::deque<EventEntry> ring_;
     std::map<std::string, Source, std::less<>> sources_;
+    std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>, std::less<>> published_;
     EventCounts counts_;
     std::atomic<std::uint64_t> last_number_{0};
 };

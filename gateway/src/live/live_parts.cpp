@@ -85,7 +85,7 @@ void LiveParts::change_devices(DeviceChange change) {
         return;
     }
     for (DeviceChange::NewDriver& each : change.set) {
-        read_events_from(*each.driver, parts_.events);
+        read_events_from(*each.driver, each.options.name, parts_.events);
         parts_.alarms.continue_in(each.processing, each.options.name);
     }
     const auto prepared = parts_.sampler.prepare(std::move(change));

@@ -48,7 +48,7 @@ class LiveParts {
         Heartbeats& heartbeats;
         LogLevel& log_level;
         Recorders& recorders;
-        const EventLog& events;
+        EventLog& events;
         Alarms& alarms;
         /// Called on the reactor's thread when other formats have endpoints.
         std::function<void()> on_formats;

@@ -4,6 +4,7 @@
 #include "events/events.hpp"
 
 #include <memory>
+#include <string>
 
 namespace telegate {
 
@@ -11,8 +12,9 @@ namespace telegate {
 /// event such as "device failed plc". Never fails.
 [[nodiscard]] std::unique_ptr<Driver> make_gateway_driver();
 
-/// Makes a driver that make_gateway_driver() made publish the events that come from now on; any other is left alone.
-/// Before it is installed. `events` outlives it.
-void read_events_from(Driver& driver, const EventLog& events);
+/// Makes a driver of make_gateway_driver() publish events: those that come from now on, or, if it replaces the driver
+/// of this device, those that the other one has not published. Other drivers stay as they are. To be called before the
+/// driver is installed. `events` outlives it.
+void read_events_from(Driver& driver, const std::string& device, EventLog& events);
 
 }  // namespace telegate

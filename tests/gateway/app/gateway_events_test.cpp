@@ -83,3 +83,16 @@ TEST_CASE("a device of the driver gateway that a reload adds publishes events th
     CHECK(fixture.wait_for(
         [](const StatusSnapshot& status) { return events_channel_text(status) == "device failed flow"; }));
 }
+
+TEST_CASE("a reload of the device gateway loses no event", "[gateway][events]") {
+    const std::string device = std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = ";
+    GatewayFixture fixture(device + "60000\n");
+    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // its last one
+    fixture.gateway->events().add({.device = "flow", .kind = EventKind::device_failed});
+    REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(device + "1\n", "test.ini")).outcome));
+    CHECK(fixture.wait_for([&](const StatusSnapshot& status) {  // one sample for each event
+        return std::any_of(status.channels.begin(), status.channels.end(), [&](const ChannelStatus& each) {
+            return each.topic == "gateway/events" && each.last.seq == fixture.gateway->events().last_number();
+        });
+    }));
+}

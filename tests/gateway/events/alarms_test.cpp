@@ -115,7 +115,7 @@ TEST_CASE("after a run that did not stop cleanly a normal alarm is unknown", "[a
     CHECK(bench.alarms.state_of("boiler", "level") == AlarmState::low);
 }
 
-TEST_CASE("alarms that the settings no longer have are forgotten", "[alarms]") {
+TEST_CASE("an alarm whose limits a reload removes is forgotten, and cleared if it was active", "[alarms]") {
     AlarmBench bench;
     bench.note(AlarmState::high, 95.0, 2);
     Settings settings;
@@ -127,4 +127,5 @@ TEST_CASE("alarms that the settings no longer have are forgotten", "[alarms]") {
     bench.alarms.retain(settings);
     CHECK(bench.alarms.all().empty());
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::unknown);
+    CHECK(bench.lines().back() == "alarm cleared boiler/temp level=high why=\"its limits were removed\"");
 }

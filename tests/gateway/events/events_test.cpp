@@ -122,13 +122,25 @@ TEST_CASE("sources beyond the limit share one limit", "[gateway][events]") {
 TEST_CASE("events of an earlier run come first and numbers continue", "[gateway][events]") {
     EventHarness before;
     before.add("plc", EventKind::device_failed);
-    before.add("plc", EventKind::device_recovered);
+    before.add("", EventKind::gateway_stopped);
     EventHarness h;
     h.events.restore(before.events.after(0));
     h.add("", EventKind::gateway_started);
     CHECK(h.events.after(0).size() == 3);
     CHECK(h.newest().number == 3);
     CHECK(h.events.counts().added == 1);
+}
+
+TEST_CASE("after a run that was killed no number is used again", "[gateway][events]") {
+    EventHarness killed;
+    killed.add("plc", EventKind::device_failed);
+    const std::vector<EventEntry> saved = killed.events.after(0);
+    killed.add("plc", EventKind::device_recovered);  // a follower has seen it, the file has not
+    EventHarness h;
+    h.events.restore(saved);
+    h.add("", EventKind::gateway_started);
+    CHECK(h.newest().number == 1 + EventLog::numbers_skipped + 1);
+    CHECK(h.events.after(killed.events.last_number()).size() == 1);
 }
 
 TEST_CASE("a long text is cut where a character begins", "[gateway][events]") {
