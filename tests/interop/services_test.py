@@ -333,7 +333,7 @@ class EpochTest(unittest.TestCase):
         self.gateway.start()
         self.assertEqual(self.asker.ask("ping")["epoch"], future + 1)
         self.assertEqual(self.holes(future)["gone"][0]["last_seq"], 7)
-        self.assertIn("state file has an epoch that is not before now", self.gateway.log())
+        self.assertIn("state file contains a future epoch", self.gateway.log())
 
     def test_a_second_gateway_on_one_state_file_does_not_start(self):
         self.begin()

@@ -114,7 +114,7 @@ class SocketActivation(unittest.TestCase):
         address = unknown.getsockname()
         daemon = self.start(self.settings().replace(str(self.port), "0"), lambda d: {"a": unknown}, ["unheard-of"])
         daemon.ready()
-        self.assertIn('socket closed that nothing here is called after name="unheard-of" descriptor=3', daemon.log())
+        self.assertIn('closing inherited socket: no section has this name name="unheard-of" descriptor=3', daemon.log())
         self.assertTrue(eventually(lambda: self.refuses(address)))
 
     def refuses(self, address):

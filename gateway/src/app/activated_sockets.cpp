@@ -1,7 +1,7 @@
 #include "app/activated_sockets.hpp"
 
 #include "base/taken_variable.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,14 +40,13 @@ ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
     for (int descriptor = first_descriptor; static_cast<std::uint64_t>(descriptor - first_descriptor) < *count;
          ++descriptor) {
         if (descriptor - first_descriptor == sockets_max) {
-            log_.warn("too many sockets handed over count=" + std::to_string(*count) +
-                      " taken=" + std::to_string(sockets_max));
+            log_.warn(LogLine("too many sockets handed over").add("count", *count).add("taken", sockets_max));
             return;
         }
         std::string name = take_name(names);
         if (!is_socket(descriptor)) {
-            log_.warn("descriptor handed over that is no socket name=" + log_quoted(name) +
-                      " descriptor=" + std::to_string(descriptor));
+            log_.warn(
+                LogLine("descriptor handed over that is no socket").quote("name", name).add("descriptor", descriptor));
             continue;
         }
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
@@ -57,8 +56,9 @@ ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
 
 ActivatedSockets::~ActivatedSockets() {
     for (const Socket& socket : sockets_) {
-        log_.warn("socket closed that nothing here is called after name=" + log_quoted(socket.name) +
-                  " descriptor=" + std::to_string(socket.descriptor));
+        log_.warn(LogLine("closing inherited socket: no section has this name")
+                      .quote("name", socket.name)
+                      .add("descriptor", socket.descriptor));
         ::close(socket.descriptor);
     }
 }

@@ -2,7 +2,7 @@
 
 #include "app/schedule_refusals.hpp"
 #include "base/run_on.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "plan/gateway_driver.hpp"
 #include "status/state_text.hpp"
 
@@ -89,7 +89,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
         if (log_.has_debug()) {
-            log_.debug_limited(device, "device input refused device=" + log_value(device) + " why=" + log_quoted(why));
+            log_.debug_limited(device, LogLine("device input refused").add("device", device).quote("why", why));
         }
     });
     alarms_.retain(settings);
@@ -173,8 +173,7 @@ CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std
             result = std::max(result, each.curve != nullptr ? CredentialsRead::same : CredentialsRead::none);
             if (closed) {
                 result = CredentialsRead::changed;
-                log_.info_each("curve keys changed " + std::string(kind) + '=' + log_value(each.name) +
-                               " subscribers_closed=" + std::to_string(*closed));
+                log_.info_each(LogLine("curve keys changed").add(kind, each.name).add("subscribers_closed", *closed));
             }
         };
         for (const NamedCurve& each : publish) {
@@ -208,7 +207,7 @@ void Gateway::start() {
     channel_watch_.start();
     io_thread_ = start_thread("tg-io", [this] { run_io(); });
     sampling_threads_.start();
-    for (const std::string& line : schedule_refusals(sampling_threads_.schedule())) {
+    for (const LogLine& line : schedule_refusals(sampling_threads_.schedule())) {
         log_.warn(line);
     }
     if (state_file_.is_kept()) {
@@ -332,8 +331,10 @@ std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCom
     }
     const auto result = sampling_threads_.run_command(*id, what, answer_time_max);
     if (result) {
-        log_.info_each("device command device=" + std::string(device) + " state=" +
-                       std::string(to_string(result->state)) + " possible=" + (result->possible ? "true" : "false"));
+        log_.info_each(LogLine("device command")
+                           .add("device", device)
+                           .add("state", to_string(result->state))
+                           .add("possible", result->possible));
     }
     return result;
 }
@@ -344,15 +345,14 @@ std::string Gateway::rest_url() const {
 }
 
 void Gateway::log_start() const {
-    std::string endpoints_text;
+    LogLine line = LogLine("running").add("rest", rest_url());
     for (const Endpoint& endpoint : endpoints()) {
-        endpoints_text += " publish=" + to_string(endpoint);
+        line.add("publish", to_string(endpoint));
     }
     for (const std::string& url : service_urls()) {
-        endpoints_text += " services=" + url;
+        line.add("services", url);
     }
-    log_.info("running rest=" + rest_url() + endpoints_text + " devices=" + std::to_string(sampler_.devices().size()) +
-              " queue=" + std::to_string(queue_.capacity()));
+    log_.info(line.add("devices", sampler_.devices().size()).add("queue", queue_.capacity()));
 }
 
 void Gateway::log_final_books() const {
@@ -361,17 +361,21 @@ void Gateway::log_final_books() const {
         log_.error("books of devices and of channels disagree");
     }
     for (std::size_t i = 0; i < books.size(); ++i) {
-        const std::string line = sampler_.status(static_cast<DeviceId>(i)).name + ' ' + books_text(books[i]);
+        const LogFields fields =
+            LogFields().add("device", sampler_.status(static_cast<DeviceId>(i)).name).append(books_fields(books[i]));
         if (books[i].balanced() && books[i].queued == 0) {
-            log_.info("books device=" + line);
+            log_.info({"books", fields});
         } else {
-            log_.error("books do not balance device=" + line);
+            log_.error({"books do not balance", fields});
         }
     }
     const PublisherTotals totals = publishers_.totals();
-    log_.info("stopped messages=" + std::to_string(totals.messages) + " matched=" + std::to_string(totals.matched) +
-              " sent=" + std::to_string(totals.sent) + " dropped=" + std::to_string(totals.dropped) +
-              " pending=" + std::to_string(totals.pending));
+    log_.info(LogLine("stopped")
+                  .add("messages", totals.messages)
+                  .add("matched", totals.matched)
+                  .add("sent", totals.sent)
+                  .add("dropped", totals.dropped)
+                  .add("pending", totals.pending));
 }
 
 }  // namespace telegate

@@ -26,8 +26,10 @@ void Gateway::observe_alarms() {
 void Gateway::note_start() {
     events_.add({.time_utc_ns = clock_.utc_now_ns(),
                  .kind = EventKind::gateway_started,
-                 .text = "version=" + std::string(build_info::version) + " epoch=" + std::to_string(epoch_ms_) +
-                         " devices=" + std::to_string(sampler_.devices().size())});
+                 .fields = LogFields()
+                               .add("version", build_info::version)
+                               .add("epoch", epoch_ms_)
+                               .add("devices", sampler_.devices().size())});
 }
 
 Health Gateway::health() {

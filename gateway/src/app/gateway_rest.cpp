@@ -32,10 +32,10 @@ RestHandlers Gateway::rest_handlers() {
     handlers.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
         return state_file_.published_after(epoch_ms, position);
     };
-    handlers.log_change = [this](const std::string& line) {
+    handlers.log_change = [this](const LogLine& line) {
         log_.info_each(line);
     };
-    handlers.log_refused = [this](std::string_view who, const std::string& line) {
+    handlers.log_refused = [this](std::string_view who, const LogLine& line) {
         log_.info_limited("rest change refused " + std::string(who), line);
     };
     handlers.sample_text = &sample_text_;

@@ -1,6 +1,6 @@
 #include "app/gateway.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +22,11 @@ UnclaimedSections::Parts Gateway::unclaimed_parts() {
                 },
             .on_unclaimed =
                 [this](const UnclaimedSection& section) {
-                    log_.warn("channel settings match no channel section=" + log_value(section.topic) +
-                              (section.nearest.empty() ? "" : " nearest=" + log_value(section.nearest)) +
-                              (section.others == 0 ? "" : " others=" + std::to_string(section.others)));
+                    LogLine line = LogLine("channel settings match no channel").add("section", section.topic);
+                    if (!section.nearest.empty()) {
+                        line.add("nearest", section.nearest);
+                    }
+                    log_.warn(section.others == 0 ? line : line.add("others", section.others));
                 }};
 }
 

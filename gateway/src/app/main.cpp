@@ -10,7 +10,7 @@
 #include "base/write_out.hpp"
 #include "live/reload_source.hpp"
 #include "log/log.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "plan/plan.hpp"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ int run(const CommandLine& command_line) {
     const auto log_holder = get_for("[log] file", options.file, [&] { return std::make_unique<Log>(options); });
     Log& log = *log_holder;
     std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
-                  [&](const auto& text) { log.warn("settings warning=" + log_quoted(text)); });
+                  [&](const auto& text) { log.warn(LogLine("settings").quote("warning", text)); });
     {
         ActivatedSockets sockets(log);
         hand_over(sockets, loaded.plan);

@@ -1,6 +1,6 @@
 #include "app/schedule_refusals.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 namespace telegate {
 namespace {
@@ -13,21 +13,21 @@ std::string list_of(const std::vector<unsigned>& processors) {
     return list;
 }
 
-std::string refusal(const std::string& setting, const std::string& reason, const std::string& remedy) {
-    return "the sampling thread does without a setting " + setting + " reason=" + log_quoted(reason) +
-           " remedy=" + log_quoted(remedy);
+LogLine refusal(LogFields setting, const std::string& reason, const std::string& remedy) {
+    return {"the sampling thread does without a setting", setting.quote("reason", reason).quote("remedy", remedy)};
 }
 
 }  // namespace
 
-std::vector<std::string> schedule_refusals(const ScheduleGrant& grant) {
-    std::vector<std::string> lines;
+std::vector<LogLine> schedule_refusals(const ScheduleGrant& grant) {
+    std::vector<LogLine> lines;
     if (grant.priority_refused) {
         const std::string priority = std::to_string(grant.wanted.realtime_priority);
-        lines.push_back(refusal("realtime_priority=" + priority, grant.priority_refused.message(),
+        lines.push_back(refusal(LogFields().add("realtime_priority", grant.wanted.realtime_priority),
+                                grant.priority_refused.message(),
                                 "grant CAP_SYS_NICE or a limit LimitRTPRIO of " + priority + " or more"));
     }
-    const std::string processors = "cpu_affinity=" + list_of(grant.wanted.processors);
+    const LogFields processors = LogFields().add("cpu_affinity", list_of(grant.wanted.processors));
     const std::string remedy = "name processors that are in use and that this process may run on";
     if (grant.processors_refused) {
         lines.push_back(refusal(processors, grant.processors_refused.message(), remedy));

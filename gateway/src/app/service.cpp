@@ -120,7 +120,7 @@ void Service::leave_without_stuck() {
 }
 
 void Service::log_state() {
-    for (const std::string& line : state_lines(gateway_.health(), gateway_.snapshot())) {
+    for (const LogLine& line : state_lines(gateway_.health(), gateway_.snapshot())) {
         log_.info_each(line);
     }
 }

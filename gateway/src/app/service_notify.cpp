@@ -1,7 +1,7 @@
 #include "app/service_notify.hpp"
 
 #include "base/taken_variable.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -54,7 +54,7 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
         return;
     }
     if (address_.size() >= sizeof sockaddr_un{}.sun_path || (address_.front() != '/' && address_.front() != '@')) {
-        log_.warn("service manager not told: NOTIFY_SOCKET is no path and no @name value=" + log_quoted(address_));
+        log_.warn(LogLine("service manager not told: NOTIFY_SOCKET is no path and no @name").quote("value", address_));
         return;
     }
     if (address_.front() == '@') {
@@ -62,7 +62,7 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
     }
     socket_ = open_socket();
     if (socket_ < 0) {
-        log_.warn("service manager not told: no socket why=" + log_quoted(std::generic_category().message(errno)));
+        log_.warn(LogLine("service manager not told: no socket").quote("why", std::generic_category().message(errno)));
         return;
     }
     watchdog_time_ = watchdog_time;
@@ -119,8 +119,9 @@ void ServiceNotify::send(const std::string& message) {
     if (::sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), bytes) <
         0) {
         const std::string why = std::generic_category().message(errno);
-        log_.warn_limited("notify", "service manager not told message=" +
-                                        log_quoted(message.substr(0, message.find('\n'))) + " why=" + log_quoted(why));
+        log_.warn_limited("notify", LogLine("service manager not told")
+                                        .quote("message", message.substr(0, message.find('\n')))
+                                        .quote("why", why));
     }
 }
 

@@ -1,6 +1,6 @@
 #include "endpoints/peer_log.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <cerrno>
 #include <string>
@@ -10,31 +10,26 @@
 namespace telegate {
 namespace {
 
-std::string peer_text(const MonitorEvent& event) {
-    return "id=" + std::to_string(event.peer_id) + " endpoint=" + std::string(event.endpoint) +
-           " peer=" + log_quoted(event.peer);
+LogFields peer_fields(const MonitorEvent& event) {
+    return LogFields().add("id", event.peer_id).add("endpoint", event.endpoint).quote("peer", event.peer);
 }
 
 /// Who it is by CURVE: its name, or its key where it has none.
-std::string client_text(const MonitorEvent& event) {
+LogFields client_fields(const MonitorEvent& event) {
     if (event.status == nullptr || event.status->curve_key.empty()) {
-        return "";
+        return {};
     }
-    return event.status->curve_name.empty() ? " key=" + log_quoted(event.status->curve_key)
-                                            : " client=" + log_quoted(event.status->curve_name);
+    return event.status->curve_name.empty() ? LogFields().quote("key", event.status->curve_key)
+                                            : LogFields().quote("client", event.status->curve_name);
 }
 
-std::string why_text(const MonitorEvent& event) {
-    return " why=" + log_quoted(event.detail);
-}
-
-std::string counts_text(const PeerStatus& status) {
-    return " matched=" + std::to_string(status.matched) + " sent=" + std::to_string(status.sent) +
-           " dropped=" + std::to_string(status.dropped);
-}
-
-std::string gone_text(const MonitorEvent& event) {
-    return peer_text(event) + client_text(event) + why_text(event) + counts_text(*event.status);
+LogFields gone_fields(const MonitorEvent& event) {
+    return peer_fields(event)
+        .append(client_fields(event))
+        .quote("why", event.detail)
+        .add("matched", event.status->matched)
+        .add("sent", event.status->sent)
+        .add("dropped", event.status->dropped);
 }
 
 /// What stays the same when a peer comes again: its address without the port, its user without the process.
@@ -53,9 +48,9 @@ bool left_by_itself(std::string_view why) {
 
 void PeerLog::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
-        log_.info_limited("connected", "subscriber connected " + peer_text(event) + client_text(event));
+        log_.info_limited("connected", {"subscriber connected", peer_fields(event).append(client_fields(event))});
     } else if (event.kind == MonitorEventKind::disconnected && left_by_itself(event.detail)) {
-        log_.info_limited(event.detail, "subscriber left " + gone_text(event));
+        log_.info_limited(event.detail, {"subscriber left", gone_fields(event)});
     } else {
         note_trouble(event, "subscriber");
     }
@@ -68,18 +63,21 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
     switch (event.kind) {
         case MonitorEventKind::disconnected:
             if (!left_by_itself(event.detail)) {
-                log_.warn_limited(cause(), std::string(who) + " closed " + gone_text(event));
+                log_.warn_limited(cause(), {std::string(who) + " closed", gone_fields(event)});
             }
             return;
         case MonitorEventKind::handshake_failed:
         case MonitorEventKind::refused:
-            return log_.warn_limited(cause(), "connection refused endpoint=" + std::string(event.endpoint) + " peer=" +
-                                                  log_quoted(event.peer) + client_text(event) + why_text(event));
+            return log_.warn_limited(cause(), LogLine("connection refused")
+                                                  .add("endpoint", event.endpoint)
+                                                  .quote("peer", event.peer)
+                                                  .append(client_fields(event))
+                                                  .quote("why", event.detail));
         case MonitorEventKind::accept_failed:
             return log_.warn_limited(
-                cause(), "connection not accepted endpoint=" + std::string(event.endpoint) + why_text(event));
+                cause(), LogLine("connection not accepted").add("endpoint", event.endpoint).quote("why", event.detail));
         case MonitorEventKind::slow:
-            return log_.warn_limited("slow " + cause(), std::string(who) + " reads too slowly " + peer_text(event));
+            return log_.warn_limited("slow " + cause(), {std::string(who) + " reads too slowly", peer_fields(event)});
         default: return;
     }
 }

@@ -1,7 +1,7 @@
 #include "events/alarm_file.hpp"
 
 #include "base/whole_file.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "state/broken_file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -130,7 +130,7 @@ void AlarmFile::save(bool is_clean) {
     try {
         replace_whole_file(path_, alarms_file_text({is_clean, alarms_.all()}));
     } catch (const std::system_error& error) {
-        log_.error("file of alarms not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+        log_.error(LogLine("file of alarms not written").add("file", path_).quote("why", error.what()));
     }
 }
 

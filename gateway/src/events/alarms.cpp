@@ -1,7 +1,7 @@
 #include "events/alarms.hpp"
 
 #include "config/settings.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <array>
 #include <charconv>
@@ -24,14 +24,16 @@ std::string shortest(double value) {
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-std::string raised_text(const AlarmNews& news) {
-    return "level=" + std::string(to_string(news.state)) + " value=" + shortest(news.value) +
-           (news.limit ? " limit=" + shortest(*news.limit) : "");
+LogFields raised_fields(const AlarmNews& news) {
+    LogFields fields = LogFields().add("level", to_string(news.state)).number("value", shortest(news.value));
+    return news.limit ? fields.number("limit", shortest(*news.limit)) : fields;
 }
 
-std::string cleared_text(const ChannelAlarm& before, const AlarmNews& news) {
-    return "level=" + std::string(to_string(before.state)) + " value=" + shortest(news.value) +
-           " after_s=" + std::to_string((news.time_utc_ns - before.since_utc_ns) / nanoseconds_per_second);
+LogFields cleared_fields(const ChannelAlarm& before, const AlarmNews& news) {
+    return LogFields()
+        .add("level", to_string(before.state))
+        .number("value", shortest(news.value))
+        .add("after_s", (news.time_utc_ns - before.since_utc_ns) / nanoseconds_per_second);
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ void Alarms::take(const AlarmNews& news) {
                               .device = alarm.device,
                               .channel = alarm.channel,
                               .kind = is_active ? EventKind::alarm_raised : EventKind::alarm_cleared,
-                              .text = is_active ? raised_text(news) : cleared_text(alarm, news)};
+                              .fields = is_active ? raised_fields(news) : cleared_fields(alarm, news)};
             }
             alarm.state = news.state;
             alarm.since_utc_ns = news.time_utc_ns;
@@ -115,11 +117,12 @@ void Alarms::retain(const Settings& settings) {
         });
     }
     for (const ChannelAlarm& alarm : removed) {
-        events_.add({.time_utc_ns = SystemClock().utc_now_ns(),
-                     .device = alarm.device,
-                     .channel = alarm.channel,
-                     .kind = EventKind::alarm_cleared,
-                     .text = "level=" + std::string(to_string(alarm.state)) + " why=\"its limits were removed\""});
+        events_.add(
+            {.time_utc_ns = SystemClock().utc_now_ns(),
+             .device = alarm.device,
+             .channel = alarm.channel,
+             .kind = EventKind::alarm_cleared,
+             .fields = LogFields().add("level", to_string(alarm.state)).quote("why", "its limits were removed")});
     }
 }
 
@@ -144,9 +147,9 @@ AlarmState Alarms::state_of(std::string_view device, std::string_view channel) c
 
 Alarms::Acknowledging Alarms::acknowledge(std::string_view device, std::string_view channel,
                                           Acknowledgement acknowledgement) {
-    std::string text = "by=" + log_value(acknowledgement.by);
+    LogFields fields = LogFields().add("by", acknowledgement.by);
     if (!acknowledgement.comment.empty()) {
-        text += " comment=" + log_quoted(acknowledgement.comment);
+        fields.quote("comment", acknowledgement.comment);
     }
     const std::int64_t time_utc_ns = acknowledgement.time_utc_ns;
     {
@@ -168,7 +171,7 @@ Alarms::Acknowledging Alarms::acknowledge(std::string_view device, std::string_v
                  .device = std::string(device),
                  .channel = std::string(channel),
                  .kind = EventKind::alarm_acknowledged,
-                 .text = std::move(text)});
+                 .fields = std::move(fields)});
     return Acknowledging::done;
 }
 

@@ -1,6 +1,6 @@
 #include "events/device_events.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <cstdio>
 
@@ -37,24 +37,21 @@ std::string seconds_text(Duration time) {
 
 Event to_event(const DeviceNews& news) {
     Event event{.time_utc_ns = news.time_utc_ns, .device = std::string(news.device), .kind = kind_of(news.transition)};
-    const auto add = [&event](std::string_view key, const std::string& value) {
-        event.text += (event.text.empty() ? "" : " ") + std::string(key) + '=' + value;
-    };
     const bool is_over = news.transition == DeviceTransition::recovered;
     if (is_over) {
-        add("after_s", seconds_text(news.outage));
+        event.fields.number("after_s", seconds_text(news.outage));
     }
     if (news.transition == DeviceTransition::breaker_opened) {
-        add("retry_ms", std::to_string(std::chrono::ceil<std::chrono::milliseconds>(news.retry_after).count()));
+        event.fields.add("retry_ms", std::chrono::ceil<std::chrono::milliseconds>(news.retry_after).count());
     }
     if (news.reads_failed > 0) {
-        add("reads_failed", std::to_string(news.reads_failed));
+        event.fields.add("reads_failed", news.reads_failed);
     }
     if (is_over) {
-        add("samples_missed", std::to_string(news.samples_missed));
+        event.fields.add("samples_missed", news.samples_missed);
     }
     if (!news.why.empty()) {
-        add("why", log_quoted(news.why));
+        event.fields.quote("why", news.why);
     }
     return event;
 }

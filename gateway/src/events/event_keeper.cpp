@@ -2,7 +2,7 @@
 
 #include "base/whole_file.hpp"
 #include "events/event_text.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "state/broken_file.hpp"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ void EventKeeper::write_file() {
         replace_whole_file(path_, events_file_text(entries));
         written_ = entries.back().number;
     } catch (const std::system_error& error) {
-        log_.error("file of events not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+        log_.error(LogLine("file of events not written").add("file", path_).quote("why", error.what()));
     }
     if (on_write_) {
         on_write_();

@@ -2,7 +2,7 @@
 
 #include "base/parse_time.hpp"
 #include "encode/time_text.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -88,13 +88,17 @@ std::string parse_events(std::string_view text, EventJson& json) {
 
 }  // namespace
 
-std::string event_line(const EventEntry& entry) {
+LogLine event_line(const EventEntry& entry) {
     const Event& event = *entry.event;
-    std::string line(to_string(event.kind));
-    line += event.device.empty() ? "" : " device=" + log_value(event.device);
-    line += event.channel.empty() ? "" : " channel=" + log_value(event.channel);
-    line += event.text.empty() ? "" : ' ' + event.text;
-    return line + (entry.held_back == 0 ? "" : " held_back=" + std::to_string(entry.held_back));
+    LogLine line(to_string(event.kind));
+    if (!event.device.empty()) {
+        line.add("device", event.device);
+    }
+    if (!event.channel.empty()) {
+        line.add("channel", event.channel);
+    }
+    line.append(event.fields);
+    return entry.held_back == 0 ? line : line.add("held_back", entry.held_back);
 }
 
 std::string event_json(const EventEntry& entry) {

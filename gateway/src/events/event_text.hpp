@@ -14,7 +14,7 @@ namespace telegate {
 inline constexpr std::size_t events_bytes_max = 16 * 1024 * 1024;
 
 /// The line of an event in the log: "device recovered device=plc after_s=62 reads_failed=7". Threads: any.
-[[nodiscard]] std::string event_line(const EventEntry& entry);
+[[nodiscard]] LogLine event_line(const EventEntry& entry);
 
 /// One event as a JSON object, in GET /events and in the file of events. Threads: any.
 [[nodiscard]] std::string event_json(const EventEntry& entry);

@@ -68,6 +68,9 @@ void EventLog::count_lost() noexcept {
 }
 
 void EventLog::take(Event event) {
+    if (event.text.empty()) {
+        event.text = event.fields.text();
+    }
     cut_text(event.text, text_bytes_max);
     cut_text(event.device, name_bytes_max);
     cut_text(event.channel, name_bytes_max);

@@ -2,6 +2,7 @@
 
 #include "base/rate_limit.hpp"
 #include "core/clock.hpp"
+#include "log/log_line.hpp"
 
 #include <array>
 #include <atomic>
@@ -87,7 +88,8 @@ struct Event {
     std::string device = {};   // "": about the gateway
     std::string channel = {};  // "" unless about a channel
     EventKind kind = EventKind::gateway_started;
-    std::string text = {};  // fields as in a log line: `after_s=62 reads_failed=7`
+    std::string text = {};  // the fields as in a log line: `after_s=62 reads_failed=7`; made of them when it is empty
+    LogFields fields = {};
 };
 
 /// An event of the ring.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "log/log_line.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,7 +73,7 @@ struct HttpResponse {
     /// When there is one, the body is what it gives, for as long as the client stays.
     StreamPull stream = nullptr;
     /// What a change has done, as " key=value ...", for its line in the log.
-    std::string log_note = {};
+    LogFields log_note = {};
 
     /// Whether the body's length is known only when it has been sent.
     [[nodiscard]] bool has_open_end() const noexcept { return stream || pieces; }

@@ -1,6 +1,6 @@
 #include "live/live_settings.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -11,14 +11,14 @@
 namespace telegate {
 namespace {
 
-std::string change_line(const SettingChange& change, std::string_view who) {
-    std::string line = "settings changed key=" + key_text(change);
+LogLine change_line(const SettingChange& change, std::string_view who) {
+    LogLine line = LogLine("settings changed").add("key", key_text(change));
     if (change.kind == SettingChange::Kind::changed) {
-        line += " from=" + log_value(change.from) + " to=" + log_value(change.to);
+        line.add("from", change.from).add("to", change.to);
     } else {
-        line += " kind=" + std::string(to_string(change.kind));
+        line.add("kind", to_string(change.kind));
     }
-    return line + " who=" + log_value(who);
+    return line.add("who", who);
 }
 
 /// Those of the changes that only a start can make.
@@ -250,7 +250,7 @@ std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
     }
     revert_.reset();
     status_.revert.reset();
-    log_.info_each("settings confirmed generation=" + std::to_string(status_.generation) + " who=" + log_value(who));
+    log_.info_each(LogLine("settings confirmed").add("generation", status_.generation).add("who", who));
     return status_.generation;
 }
 
@@ -289,7 +289,7 @@ MonoTime LiveSettings::revert_if_due() {
 }
 
 MonoTime LiveSettings::revert(const Revert& due) {
-    log_.warn_each("settings not confirmed in time to_generation=" + std::to_string(due.generation));
+    log_.warn_each(LogLine("settings not confirmed in time").add("to_generation", due.generation));
     const ReloadOutcome outcome = replace_in_turn({*due.settings}, "revert_after").outcome;
     if (!is_refusal(outcome)) {
         return MonoTime::max();
@@ -370,25 +370,27 @@ void LiveSettings::note(const ReloadReport& report, std::string_view who) {
 }
 
 void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
-    const std::string by = " who=" + log_value(who);
     const bool is_good = report.outcome == ReloadOutcome::applied || report.outcome == ReloadOutcome::unchanged;
     if (report.outcome == ReloadOutcome::applied) {
         for (const SettingChange& change : report.changes) {
             log_.info_each(change_line(change, who));
         }
     }
-    const std::string line = "outcome=" + std::string(to_string(report.outcome)) +
-                             " generation=" + std::to_string(report.generation) +
-                             " changes=" + std::to_string(report.changes.size()) + by;
+    LogFields fields = LogFields()
+                           .add("outcome", to_string(report.outcome))
+                           .add("generation", report.generation)
+                           .add("changes", report.changes.size())
+                           .add("who", who);
     if (is_good) {
-        const bool has_read = report.credentials != CredentialsRead::none;
-        log_.info_each("settings reloaded " + line +
-                       (has_read ? " credentials=" + std::string(to_string(report.credentials)) : ""));
+        if (report.credentials != CredentialsRead::none) {
+            fields.add("credentials", to_string(report.credentials));
+        }
+        log_.info_each({"settings reloaded", fields});
     } else {
-        log_.error_each("settings not changed " + line);
+        log_.error_each({"settings not changed", fields});
     }
     for (const SettingsProblem& problem : report.problems) {
-        log_.warn_each("settings problem=" + log_quoted(problem_text(problem)) + by);
+        log_.warn_each(LogLine("settings").quote("problem", problem_text(problem)).add("who", who));
     }
 }
 

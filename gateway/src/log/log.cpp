@@ -1,9 +1,8 @@
 #include "log/log.hpp"
 
-#include "log/json_log_line.hpp"
 #include "log/log_sink.hpp"
-#include "log/log_value.hpp"
 
+#include <limits.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <unistd.h>
@@ -17,59 +16,58 @@ namespace {
 
 using Level = spdlog::level::level_enum;
 
-/// spdlog's patterns know no JSON.
-class JsonFormatter final : public spdlog::formatter {
-  public:
-    void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
-        spdlog::memory_buf_t time;
-        time_.format(message, time);
-        const auto level = spdlog::level::to_string_view(message.level);
-        const std::string line = json_log_line({time.data(), time.size()}, {level.data(), level.size()},
-                                               {message.payload.data(), message.payload.size()});
-        out.append(line.data(), line.data() + line.size());
-    }
-    [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
-        return std::make_unique<JsonFormatter>();
-    }
-
-  private:
-    spdlog::pattern_formatter time_{"%Y-%m-%dT%H:%M:%S.%eZ", spdlog::pattern_time_type::utc, ""};
-};
+/// Of a JSON line in front of its members; the whole is written at once to a pipe.
+constexpr std::size_t json_members_max = PIPE_BUF - 128;
 
 std::unique_ptr<spdlog::formatter> make_formatter(std::string_view format) {
-    if (format == "json") {
-        return std::make_unique<JsonFormatter>();
-    }
-    return std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+    const char* const pattern =
+        format == "json" ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
+    return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc);
 }
 
-std::shared_ptr<LogSink> make_sink(const std::string& file) {
+LogLine with_repeats(LogLine line, std::uint64_t repeated) {
+    if (repeated > 0) {
+        line.add("repeated", repeated);
+    }
+    return line;
+}
+
+std::shared_ptr<LogSink> make_sink(const std::string& file, bool is_json) {
     if (!file.empty()) {
-        return std::make_shared<LogSink>(file);
+        return std::make_shared<LogSink>(file, is_json);
     }
     const char* const journal_stream = std::getenv("JOURNAL_STREAM");
-    return std::make_shared<LogSink>(STDERR_FILENO,
-                                     is_journal_stream(STDERR_FILENO, journal_stream != nullptr ? journal_stream : ""));
+    return std::make_shared<LogSink>(
+        STDERR_FILENO, is_journal_stream(STDERR_FILENO, journal_stream != nullptr ? journal_stream : ""), is_json);
 }
 
 }  // namespace
 
 struct Log::Output {
-    explicit Output(const std::string& path) : file(path), sink(make_sink(file)), logger("telegate", sink) {}
+    explicit Output(const LogOptions& options)
+        : file(options.file),
+          is_json(options.format == "json"),
+          sink(make_sink(file, is_json)),
+          logger("telegate", sink) {}
+
+    [[nodiscard]] std::string format(const LogLine& line) const {
+        return is_json ? line.json_members(json_members_max) : line.text();
+    }
 
     const std::string file;
+    const bool is_json;
     const std::shared_ptr<LogSink> sink;
     spdlog::logger logger;
 };
 
-Log::Log(const LogOptions& options) : output_(std::make_unique<Output>(options.file)) {
+Log::Log(const LogOptions& options) : output_(std::make_unique<Output>(options)) {
     output_->logger.set_formatter(make_formatter(options.format));
     output_->logger.set_level(spdlog::level::from_str(options.level));
 }
 
 Log::~Log() {
-    for (const LogLine& line : repeated_.rest()) {
-        output_->logger.log(static_cast<Level>(line.level), "{}", line.text);
+    for (const FormattedLine& line : repeated_.rest()) {
+        output(line.level, line.text, line.repeated);
     }
 }
 
@@ -77,48 +75,48 @@ void Log::set_level(std::string_view level) const {
     output_->logger.set_level(spdlog::level::from_str(std::string(level)));
 }
 
-void Log::info(std::string_view line) const {
+void Log::info(const LogLine& line) const {
     write(Level::info, line);
 }
 
-void Log::warn(std::string_view line) const {
+void Log::warn(const LogLine& line) const {
     write(Level::warn, line);
 }
 
-void Log::error(std::string_view line) const {
+void Log::error(const LogLine& line) const {
     write(Level::err, line);
 }
 
-bool Log::info_each(std::string_view line) const {
+bool Log::info_each(const LogLine& line) const {
     return write_each(Level::info, line);
 }
 
-bool Log::warn_each(std::string_view line) const {
+bool Log::warn_each(const LogLine& line) const {
     return write_each(Level::warn, line);
 }
 
-bool Log::error_each(std::string_view line) const {
+bool Log::error_each(const LogLine& line) const {
     return write_each(Level::err, line);
 }
 
-void Log::info_limited(std::string_view cause, const std::string& line) {
+void Log::info_limited(std::string_view cause, LogLine line) {
     if (const auto held_back = peers_.admit(cause)) {
-        info(*held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
+        info(with_repeats(std::move(line), *held_back));
     }
 }
 
-void Log::warn_limited(std::string_view cause, const std::string& line) {
+void Log::warn_limited(std::string_view cause, LogLine line) {
     if (const auto held_back = warnings_.admit(cause)) {
-        warn(*held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
+        warn(with_repeats(std::move(line), *held_back));
     }
 }
 
-void Log::debug_limited(std::string_view cause, const std::string& line) {
+void Log::debug_limited(std::string_view cause, LogLine line) {
     if (!has_debug()) {
         return;
     }
     if (const auto held_back = details_.admit(cause)) {
-        write(Level::debug, *held_back == 0 ? line : line + " repeated=" + std::to_string(*held_back));
+        write(Level::debug, with_repeats(std::move(line), *held_back));
     }
 }
 
@@ -131,29 +129,38 @@ void Log::reopen() {
         return info("SIGUSR1: the log goes to stderr, there is no file to reopen");
     }
     if (const std::error_code error = output_->sink->reopen()) {
-        warn_each("log file not reopened, the old one stays file=" + log_quoted(output_->file) +
-                  " why=" + log_quoted(error.message()));
+        warn_each(LogLine("log file not reopened, the old one stays")
+                      .quote("file", output_->file)
+                      .quote("why", error.message()));
         return;
     }
-    info_each("log file reopened file=" + log_quoted(output_->file));
+    info_each(LogLine("log file reopened").quote("file", output_->file));
 }
 
-void Log::write(int level, std::string_view line) const {
+void Log::output(int level, const std::string& text, std::uint64_t repeated) const {
+    const char* const before = output_->is_json ? ",\"repeated\":" : " repeated=";
+    const std::string count = repeated == 0 ? "" : before + std::to_string(repeated);
+    output_->logger.log(static_cast<Level>(level), "{}{}", text, count);
+}
+
+void Log::write(int level, const LogLine& line) const {
     if (!output_->logger.should_log(static_cast<Level>(level))) {
         return;
     }
+    const std::string text = output_->format(line);
     const std::lock_guard lock(mutex_);
-    for (const LogLine& each : repeated_.admit(level, line)) {
-        output_->logger.log(static_cast<Level>(each.level), "{}", each.text);
+    for (const FormattedLine& each : repeated_.admit(level, text)) {
+        output(each.level, each.text, each.repeated);
     }
 }
 
-bool Log::write_each(int level, std::string_view line) const {
+bool Log::write_each(int level, const LogLine& line) const {
     if (!output_->logger.should_log(static_cast<Level>(level))) {
         return false;
     }
+    const std::string text = output_->format(line);
     const std::lock_guard lock(mutex_);
-    output_->logger.log(static_cast<Level>(level), "{}", line);
+    output(level, text, 0);
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/clock.hpp"
 #include "log/log_limiter.hpp"
+#include "log/log_line.hpp"
 #include "log/repeated_lines.hpp"
 
 #include <cstdint>
@@ -40,21 +41,21 @@ class Log {
     /// One of the names that the setting log_level allows.
     void set_level(std::string_view level) const;
 
-    void info(std::string_view line) const;
-    void warn(std::string_view line) const;
-    void error(std::string_view line) const;
+    void info(const LogLine& line) const;
+    void warn(const LogLine& line) const;
+    void error(const LogLine& line) const;
     /// For acts, what somebody has changed or asked for: each is written, also when the same was written just now.
     /// Returns whether the level lets it through.
-    bool info_each(std::string_view line) const;
-    bool warn_each(std::string_view line) const;
-    bool error_each(std::string_view line) const;
+    bool info_each(const LogLine& line) const;
+    bool warn_each(const LogLine& line) const;
+    bool error_each(const LogLine& line) const;
     /// For what peers cause: at most peer_lines_max lines a minute for each cause.
-    void info_limited(std::string_view cause, const std::string& line);
+    void info_limited(std::string_view cause, LogLine line);
     /// The same cause again within a minute is only counted; the next line says how often.
-    void warn_limited(std::string_view cause, const std::string& line);
+    void warn_limited(std::string_view cause, LogLine line);
 
     /// For what a device sends: as info_limited(), at the level debug.
-    void debug_limited(std::string_view cause, const std::string& line);
+    void debug_limited(std::string_view cause, LogLine line);
     /// Whether lines of the level debug are written.
     [[nodiscard]] bool has_debug() const;
 
@@ -65,8 +66,9 @@ class Log {
     struct Output;
     static constexpr std::uint32_t peer_lines_max = 60;
 
-    void write(int level, std::string_view line) const;
-    bool write_each(int level, std::string_view line) const;
+    void write(int level, const LogLine& line) const;
+    void output(int level, const std::string& text, std::uint64_t repeated) const;
+    bool write_each(int level, const LogLine& line) const;
 
     const SystemClock clock_;
     LogLimiter warnings_{clock_, 1};

@@ -1,17 +1,16 @@
 #include "log/log_level.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <utility>
 
 namespace telegate {
 namespace {
 
-std::string change_line(std::string_view from, std::string_view to,
-                        std::optional<std::chrono::milliseconds> revert_after) {
-    std::string line = "log level changed from=" + std::string(from) + " to=" + std::string(to);
+LogLine change_line(std::string_view from, std::string_view to, std::optional<std::chrono::milliseconds> revert_after) {
+    LogLine line = LogLine("log level changed").add("from", from).add("to", to);
     if (revert_after) {
-        line += " for_s=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*revert_after).count());
+        line.add("for_s", std::chrono::duration_cast<std::chrono::seconds>(*revert_after).count());
     }
     return line;
 }
@@ -31,7 +30,7 @@ LogLevelStatus LogLevel::status() const {
 LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
                              std::string_view who) {
     const std::lock_guard lock(mutex_);
-    const std::string line = change_line(now_.level, level, revert_after) + " who=" + log_value(who);
+    const LogLine line = change_line(now_.level, level, revert_after).add("who", who);
     const bool was_told = log_.info_each(line);
     now_ = {std::string(level), {}, 0};
     if (revert_after) {
@@ -55,7 +54,7 @@ void LogLevel::revert_if_due() {
     if (clock_.mono_now() < reverts_at_) {
         return;
     }
-    const std::string line = "log level is back from=" + now_.level + " to=" + settled_;
+    const LogLine line = LogLine("log level is back").add("from", now_.level).add("to", settled_);
     const bool was_told = log_.info_each(line);
     now_ = {settled_, {}, 0};
     reverts_at_ = MonoTime::max();

@@ -1,5 +1,7 @@
 #include "log/log_sink.hpp"
 
+#include "log/log_line.hpp"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -35,9 +37,11 @@ std::string_view priority(spdlog::level::level_enum level) noexcept {
 
 }  // namespace
 
-LogSink::LogSink(int descriptor, bool is_journal) : is_journal_(is_journal), descriptor_(descriptor) {}
+LogSink::LogSink(int descriptor, bool is_journal, bool is_json)
+    : is_journal_(is_journal), is_json_(is_json), descriptor_(descriptor) {}
 
-LogSink::LogSink(std::string path) : path_(std::move(path)), is_journal_(false), descriptor_(open_file(path_)) {
+LogSink::LogSink(std::string path, bool is_json)
+    : path_(std::move(path)), is_journal_(false), is_json_(is_json), descriptor_(open_file(path_)) {
     if (descriptor_ < 0) {
         throw std::system_error(errno, std::generic_category(), path_);
     }
@@ -70,7 +74,8 @@ bool LogSink::can_write() const noexcept {
 
 void LogSink::sink_it_(const spdlog::details::log_msg& message) {
     if (lost_ > 0) {
-        const std::string text = "log lines lost=" + std::to_string(lost_);
+        const LogLine line = LogLine("log lines").add("lost", lost_);
+        const std::string text = is_json_ ? line.json_members(PIPE_BUF) : line.text();
         const spdlog::details::log_msg notice(message.time, {}, message.logger_name, spdlog::level::warn, text);
         if (!write_line(notice)) {
             ++lost_;

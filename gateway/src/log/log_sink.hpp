@@ -19,8 +19,9 @@ namespace telegate {
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   public:
     /// `descriptor` is not closed. `is_journal`: each line begins with its priority, as in sd-daemon(3).
-    LogSink(int descriptor, bool is_journal);
-    explicit LogSink(std::string path);
+    /// `is_json`: what the formatter expects.
+    LogSink(int descriptor, bool is_journal, bool is_json = false);
+    explicit LogSink(std::string path, bool is_json = false);
     ~LogSink() override;
 
     /// Opens the file anew, after somebody has renamed it. When that fails, the old one stays. Without a path: nothing.
@@ -36,6 +37,7 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
 
     const std::string path_;  // "" for a descriptor
     const bool is_journal_;
+    const bool is_json_;
     int descriptor_;
     bool is_torn_ = false;  // the last line went in part
     std::uint64_t lost_ = 0;

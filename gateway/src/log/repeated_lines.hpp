@@ -11,13 +11,14 @@
 
 namespace telegate {
 
-/// One line for the log.
-struct LogLine {
+/// One line for the log, formatted.
+struct FormattedLine {
     int level = 0;
     std::string text;
+    std::uint64_t repeated = 0;  // how often it was held back; to be said when it is not 0
 };
 
-/// Holds back a line that was written within the last minute, and says later how often: "TEXT repeated=N".
+/// Holds back a line that was written within the last minute, and says later how often.
 ///
 /// Threads: one at a time.
 /// Limits:  texts_max texts of at most text_bytes_max bytes are remembered, the oldest gives way; a longer one is
@@ -33,18 +34,17 @@ class RepeatedLines {
     explicit RepeatedLines(const Clock& clock) : clock_(clock) {}
 
     /// What to write now that this line has come, in order.
-    [[nodiscard]] std::vector<LogLine> admit(int level, std::string_view text);
+    [[nodiscard]] std::vector<FormattedLine> admit(int level, std::string_view text);
     /// What has not been told yet.
-    [[nodiscard]] std::vector<LogLine> rest();
+    [[nodiscard]] std::vector<FormattedLine> rest();
 
   private:
     struct Known {
-        LogLine line;
+        FormattedLine line;
         MonoTime written;
-        std::uint64_t held_back = 0;
     };
 
-    void forget(std::size_t count, std::vector<LogLine>& out);
+    void forget(std::size_t count, std::vector<FormattedLine>& out);
 
     const Clock& clock_;
     std::vector<Known> known_;  // the oldest first

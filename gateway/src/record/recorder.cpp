@@ -1,6 +1,6 @@
 #include "record/recorder.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include "core/start_thread.hpp"
 
@@ -120,7 +120,7 @@ void Recorder::write_load() {
         is_open_ = false;
         is_ended_ = false;
         pieces_.put_back();
-        parts_.log.warn("recording was removed, begins anew file=" + log_value(options_.path));
+        parts_.log.warn(LogLine("recording was removed, begins anew").add("file", options_.path));
     }
     for (;;) {
         prepare_file();
@@ -159,12 +159,11 @@ void Recorder::open() {
         opened = output_->open();
     }
     if (!opened.set_aside.empty()) {
-        parts_.log.warn("recording was damaged, set aside file=" + log_value(options_.path) +
-                        " why=" + log_quoted(opened.set_aside));
+        parts_.log.warn(
+            LogLine("recording was damaged, set aside").add("file", options_.path).quote("why", opened.set_aside));
     }
     if (opened.cut_bytes > 0) {
-        parts_.log.warn("recording was torn, cut file=" + log_value(options_.path) +
-                        " bytes=" + std::to_string(opened.cut_bytes));
+        parts_.log.warn(LogLine("recording was torn, cut").add("file", options_.path).add("bytes", opened.cut_bytes));
     }
     is_open_ = true;
     file_bytes_ = opened.bytes;
@@ -222,22 +221,21 @@ void Recorder::end() {
         note_failure(error.what());
     }
     const RecorderStatus last = status();
-    const std::string line = "recording ended file=" + log_value(options_.path) +
-                             " samples=" + std::to_string(last.samples) + " lost=" + std::to_string(last.lost);
+    const LogLine line =
+        LogLine("recording ended").add("file", options_.path).add("samples", last.samples).add("lost", last.lost);
     last.lost > 0 ? parts_.log.warn(line) : parts_.log.info(line);
 }
 
 void Recorder::note_failure(const std::string& what) {
     retry_ = retry_.count() == 0 ? options_.retry_min : std::min(retry_ * 2, retry_max);
-    parts_.log.warn_limited("recorder " + options_.path, "recording not written why=" + log_quoted(what));
+    parts_.log.warn_limited("recorder " + options_.path, LogLine("recording not written").quote("why", what));
     const std::lock_guard lock(mutex_);
     error_ = what;
 }
 
 void Recorder::note_success() {
     if (retry_.count() > 0) {
-        parts_.log.info("recording is written again file=" + log_value(options_.path) +
-                        " lost=" + std::to_string(buffer_.lost()));
+        parts_.log.info(LogLine("recording is written again").add("file", options_.path).add("lost", buffer_.lost()));
     }
     retry_ = std::chrono::milliseconds(0);
     const std::lock_guard lock(mutex_);

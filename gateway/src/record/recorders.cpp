@@ -1,6 +1,6 @@
 #include "record/recorders.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -80,7 +80,7 @@ std::shared_ptr<Recorder> Recorders::make(const RecorderOptions& options) {
     try {
         return std::make_shared<Recorder>(options, parts_);
     } catch (const std::exception& error) {
-        parts_.log.error("not recorded file=" + log_value(options.path) + " why=" + log_quoted(error.what()));
+        parts_.log.error(LogLine("not recorded").add("file", options.path).quote("why", error.what()));
         const std::lock_guard lock(mutex_);
         left_out_.push_back({.path = options.path, .device = options.device, .error = error.what()});
         return nullptr;

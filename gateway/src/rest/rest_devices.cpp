@@ -1,6 +1,6 @@
 #include "base/readable_bytes.hpp"
 #include "http/problem.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
@@ -106,11 +106,11 @@ HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std:
     return json_response(to_json(answers));
 }
 
-std::string log_note(DeviceCommand command) {
+std::string_view name_of(DeviceCommand command) {
     switch (command) {
-        case DeviceCommand::start: return " command=start";
-        case DeviceCommand::stop: return " command=stop";
-        case DeviceCommand::reset: return " command=reset";
+        case DeviceCommand::start: return "start";
+        case DeviceCommand::stop: return "stop";
+        case DeviceCommand::reset: return "reset";
     }
     return "";
 }
@@ -121,14 +121,14 @@ HttpResponse post_command(const RestCall& call) {
     const std::vector<std::string> known = call.handlers.devices();
     if (call.arguments.empty()) {
         HttpResponse response = ask_devices(call, command, known);
-        response.log_note = log_note(command) + " devices=" + std::to_string(known.size());
+        response.log_note.add("command", name_of(command)).add("devices", known.size());
         return response;
     }
     if (std::find(known.begin(), known.end(), call.arguments.front()) == known.end()) {
         return no_device(call, known);
     }
     HttpResponse response = ask_devices(call, command, {std::string(call.arguments.front())});
-    response.log_note = log_note(command) + " device=" + log_value(call.arguments.front());
+    response.log_note.add("command", name_of(command)).add("device", call.arguments.front());
     return response;
 }
 

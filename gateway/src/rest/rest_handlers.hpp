@@ -9,6 +9,7 @@
 #include "http/http_message.hpp"
 #include "line/history.hpp"
 #include "log/log_level.hpp"
+#include "log/log_line.hpp"
 #include "rest/event_streams.hpp"
 #include "rest/rest_config.hpp"
 #include "rest/rest_traffic.hpp"
@@ -46,9 +47,9 @@ struct RestHandlers {
     /// Samples published after a position of a past epoch, before this one began. nullopt: that is not known.
     std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after = {};
     /// A line for the log: who has changed what. Each is written.
-    std::function<void(const std::string& line)> log_change;
+    std::function<void(const LogLine& line)> log_change;
     /// And what he may not change: so many a minute as a peer is granted.
-    std::function<void(std::string_view who, const std::string& line)> log_refused;
+    std::function<void(std::string_view who, const LogLine& line)> log_refused;
 
     // Parts that any thread may use. They outlive the server.
     SampleText* sample_text = nullptr;

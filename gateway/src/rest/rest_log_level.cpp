@@ -111,10 +111,10 @@ HttpResponse put_level(const RestCall& call) {
     }
     HttpResponse response =
         to_response(call.handlers.log_level->set(change.level, change.revert_after, call.request.who));
-    response.log_note = " log_level=" + change.level;
+    response.log_note.add("log_level", change.level);
     if (change.revert_after) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*change.revert_after);
-        response.log_note += " for_s=" + std::to_string(seconds.count());
+        response.log_note.add("for_s", seconds.count());
     }
     return response;
 }

@@ -22,9 +22,11 @@ std::string first_text(const ReloadReport& report) {
     return report.problems.empty() ? "" : ": " + problem_text(report.problems.front());
 }
 
-std::string log_note(const ReloadReport& report) {
-    return " outcome=" + std::string(to_string(report.outcome)) + " generation=" + std::to_string(report.generation) +
-           " changes=" + std::to_string(report.changes.size());
+LogFields log_note(const ReloadReport& report) {
+    return LogFields()
+        .add("outcome", to_string(report.outcome))
+        .add("generation", report.generation)
+        .add("changes", report.changes.size());
 }
 
 HttpResponse to_response(const HttpRequest& request, const ReloadReport& report) {
@@ -56,7 +58,10 @@ std::string_view who_of(const HttpRequest& request) noexcept {
 
 HttpResponse answer_report(const HttpRequest& request, const ReloadReport& report, bool dry_run) {
     HttpResponse response = to_response(request, report);
-    response.log_note = log_note(report) + (dry_run ? " dry_run=true" : "");
+    response.log_note = log_note(report);
+    if (dry_run) {
+        response.log_note.add("dry_run", true);
+    }
     return response;
 }
 

@@ -62,7 +62,7 @@ HttpResponse post_confirm(const RestCall& call) {
     }
     const Json json{{"confirmed", *generation}};
     HttpResponse response{200, "application/json", json.dump() + '\n', {}};
-    response.log_note = " generation=" + std::to_string(*generation);
+    response.log_note.add("generation", *generation);
     return response;
 }
 

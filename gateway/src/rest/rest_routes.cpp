@@ -3,7 +3,7 @@
 #include "base/readable_bytes.hpp"
 #include "http/media_type.hpp"
 #include "http/problem.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "rest/rest_access.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_table.hpp"
@@ -54,9 +54,12 @@ std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRo
 /// The path as it came, so that it has no blanks, line breaks or quotes whatever it stands for.
 void log_change(const RestHandlers& handlers, const HttpRequest& request, const HttpResponse& response) {
     const std::string path = problem_instance(request);
-    const std::string line = "rest change who=" + log_value(request.who) + " method=" + log_value(request.method) +
-                             " path=" + log_value(path.substr(0, logged_path_bytes_max)) +
-                             " result=" + std::to_string(response.status) + response.log_note;
+    const LogLine line = LogLine("rest change")
+                             .add("who", request.who)
+                             .add("method", request.method)
+                             .add("path", path.substr(0, logged_path_bytes_max))
+                             .add("result", response.status)
+                             .append(response.log_note);
     if (request.role < HttpRole::admin && handlers.log_refused) {
         handlers.log_refused(request.who, line);
     } else if (handlers.log_change) {

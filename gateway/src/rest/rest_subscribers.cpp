@@ -1,4 +1,4 @@
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
@@ -71,7 +71,7 @@ HttpResponse delete_subscriber(const RestCall& call) {
     }
     const Json json{{"closed", call.arguments.front()}};
     HttpResponse response{200, "application/json", json.dump() + '\n', {}};
-    response.log_note = " closed=" + log_value(call.arguments.front());
+    response.log_note.add("closed", call.arguments.front());
     return response;
 }
 

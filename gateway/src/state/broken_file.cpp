@@ -1,6 +1,6 @@
 #include "state/broken_file.hpp"
 
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 
 #include <sys/stat.h>
 
@@ -28,9 +28,12 @@ std::string name_aside(const std::string& path) {
 void rename_broken(Log& log, std::string_view what, const std::string& path, std::string_view why) {
     const std::string aside = name_aside(path);
     const bool is_replaced = is_there(aside);
-    std::string line = std::string(what) + " not used file=" + log_value(path) + " why=" + log_quoted(why);
+    LogLine line = LogLine(std::string(what) + " not used").add("file", path).quote("why", why);
     if (std::rename(path.c_str(), aside.c_str()) == 0) {
-        line += " renamed_to=" + log_value(aside) + (is_replaced ? " replaced=true" : "");
+        line.add("renamed_to", aside);
+        if (is_replaced) {
+            line.add("replaced", true);
+        }
     }
     log.error(line);
 }

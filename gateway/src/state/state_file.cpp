@@ -4,7 +4,7 @@
 #include "base/whole_file.hpp"
 #include "config/load.hpp"
 #include "encode/time_text.hpp"
-#include "log/log_value.hpp"
+#include "log/log_line.hpp"
 #include "state/broken_file.hpp"
 
 #include <algorithm>
@@ -33,10 +33,11 @@ std::int64_t StateFile::choose_epoch(std::int64_t now_ms) const {
         return now_ms;
     }
     const std::int64_t last = epochs_.back().epoch_ms;
-    log_.warn(
-        "state file has an epoch that is not before now, so this one is put behind it: is the clock wrong? file=" +
-        log_value(path_) + " last_epoch=" + std::to_string(last) + " now=" + std::to_string(now_ms) +
-        " epoch=" + std::to_string(last + 1));
+    log_.warn(LogLine("state file contains a future epoch; using the next higher epoch (is the system clock wrong?)")
+                  .add("file", path_)
+                  .add("last_epoch", last)
+                  .add("now", now_ms)
+                  .add("epoch", last + 1));
     return last + 1;
 }
 
@@ -58,11 +59,16 @@ void StateFile::log_unclean() const {
         return;
     }
     const PastEpoch& last = epochs_.back();
-    const std::string numbers = last.ledger ? " last_known=" + to_iso8601(last.ledger->time_utc_ms * epoch_ms_ns) +
-                                                  ' ' + books_text(last.ledger->books)
-                                            : " last_known=none";
-    log_.warn("previous run did not stop cleanly epoch=" + std::to_string(last.epoch_ms) +
-              " started=" + to_iso8601(last.epoch_ms * epoch_ms_ns) + numbers);
+    LogLine line = LogLine("previous run did not stop cleanly")
+                       .add("epoch", last.epoch_ms)
+                       .add("started", to_iso8601(last.epoch_ms * epoch_ms_ns));
+    if (last.ledger) {
+        line.add("last_known", to_iso8601(last.ledger->time_utc_ms * epoch_ms_ns))
+            .append(books_fields(last.ledger->books));
+    } else {
+        line.add("last_known", "none");
+    }
+    log_.warn(line);
 }
 
 std::size_t StateFile::note(const EpochLedger& ledger) {
@@ -124,7 +130,7 @@ void StateFile::lock() {
                   .key = setting,
                   .what = path_ + " is in use by another gateway, allowed: a file of its own for each"}});
         }
-        log_.error("state file not locked file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+        log_.error(LogLine("state file not locked").add("file", path_).quote("why", error.what()));
     }
 }
 
@@ -152,7 +158,7 @@ std::size_t StateFile::write() {
     try {
         replace_whole_file(path_, text);
     } catch (const std::system_error& error) {
-        log_.error("state file not written file=" + log_value(path_) + " why=" + log_quoted(error.what()));
+        log_.error(LogLine("state file not written").add("file", path_).quote("why", error.what()));
     }
     return text.size();
 }

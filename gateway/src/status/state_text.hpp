@@ -1,5 +1,6 @@
 #pragma once
 
+#include "log/log_line.hpp"
 #include "status/health.hpp"
 #include "status/status.hpp"
 
@@ -14,6 +15,6 @@ namespace telegate {
 inline constexpr std::size_t subscriber_lines_max = 32;
 
 /// The state of the gateway as lines for the log. Without a snapshot they say that the io thread did not answer.
-[[nodiscard]] std::vector<std::string> state_lines(const Health& health, const std::optional<StatusSnapshot>& snapshot);
+[[nodiscard]] std::vector<LogLine> state_lines(const Health& health, const std::optional<StatusSnapshot>& snapshot);
 
 }  // namespace telegate

@@ -19,6 +19,14 @@ ScheduleGrant grant_of(ThreadSchedule wanted, ThreadSchedule in_force) {
     return {std::move(wanted), std::move(in_force), {}, {}};
 }
 
+std::vector<std::string> refusal_texts(const ScheduleGrant& grant) {
+    std::vector<std::string> texts;
+    for (const LogLine& line : schedule_refusals(grant)) {
+        texts.push_back(line.text());
+    }
+    return texts;
+}
+
 }  // namespace
 
 TEST_CASE("what is in force needs no warning", "[gateway][schedule]") {
@@ -29,7 +37,7 @@ TEST_CASE("what is in force needs no warning", "[gateway][schedule]") {
 TEST_CASE("a refused priority is told with its reason and what to do", "[gateway][schedule]") {
     ScheduleGrant grant = grant_of({50, {}}, {});
     grant.priority_refused = std::make_error_code(std::errc::operation_not_permitted);
-    CHECK(schedule_refusals(grant) ==
+    CHECK(refusal_texts(grant) ==
           std::vector<std::string>{"the sampling thread does without a setting realtime_priority=50 "
                                    "reason=\"Operation not permitted\" "
                                    "remedy=\"grant CAP_SYS_NICE or a limit LimitRTPRIO of 50 or more\""});
@@ -39,11 +47,10 @@ TEST_CASE("refused processors are told, all or some", "[gateway][schedule]") {
     const std::string remedy = "remedy=\"name processors that are in use and that this process may run on\"";
     ScheduleGrant none = grant_of({0, {2, 3}}, {});
     none.processors_refused = std::make_error_code(std::errc::invalid_argument);
-    CHECK(schedule_refusals(none) ==
-          std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=2,3 "
-                                   "reason=\"Invalid argument\" " +
-                                   remedy});
-    CHECK(schedule_refusals(grant_of({0, {0, 3}}, {0, {0}})) ==
+    CHECK(refusal_texts(none) == std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=2,3 "
+                                                          "reason=\"Invalid argument\" " +
+                                                          remedy});
+    CHECK(refusal_texts(grant_of({0, {0, 3}}, {0, {0}})) ==
           std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=0,3 "
                                    "reason=\"only 0 granted\" " +
                                    remedy});

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string line_of(const DeviceNews& news) {
-    return event_line({1, 0, std::make_shared<const Event>(to_event(news))});
+    return event_line({1, 0, std::make_shared<const Event>(to_event(news))}).text();
 }
 
 }  // namespace
@@ -38,7 +38,8 @@ TEST_CASE("a transition of a device is one line with what it knows", "[gateway][
 }
 
 TEST_CASE("the line of an event names its channel, and what was held back before it", "[gateway][events]") {
-    const Event event{.device = "flow", .channel = "temp", .kind = EventKind::alarm_raised, .text = "value=95"};
-    CHECK(event_line({1, 3, std::make_shared<const Event>(event)}) ==
+    const Event event{
+        .device = "flow", .channel = "temp", .kind = EventKind::alarm_raised, .fields = LogFields().add("value", 95)};
+    CHECK(event_line({1, 3, std::make_shared<const Event>(event)}).text() ==
           "alarm raised device=flow channel=temp value=95 held_back=3");
 }

@@ -27,7 +27,10 @@ struct KeeperRun {
         keeper.start();
     }
     void add(const std::string& device, EventKind kind) {
-        events.add({clock.utc_now_ns(), device, "", kind, "text=x"});
+        events.add({.time_utc_ns = clock.utc_now_ns(),
+                    .device = device,
+                    .kind = kind,
+                    .fields = LogFields().add("text", "x")});
     }
 
     SystemClock clock;

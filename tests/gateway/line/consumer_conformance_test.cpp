@@ -29,18 +29,18 @@ using namespace telegate::test;
 namespace {
 
 /// Sequence numbers of one channel, of samples or of a gap.
-struct Part {
+struct DeliveredPart {
     std::uint64_t first;
     std::uint64_t last;
     bool is_gap;
 };
 /// What a consumer delivered, by topic.
-using Delivered = std::map<std::string, std::vector<Part>>;
+using Delivered = std::map<std::string, std::vector<DeliveredPart>>;
 
 /// The sampling side, the queue and the pump, all in one thread.
 ///
 /// Threads: one. Limits: the queue's. Failure: none.
-struct Source {
+struct ConsumerSource {
     /// Captures samples of random channels; while the queue is full they are dropped.
     void capture(std::mt19937& random, int count) {
         for (int i = 0; i < count; ++i) {
@@ -76,13 +76,13 @@ struct Source {
 };
 
 /// A consumer under test, and how to see what it delivered.
-struct Subject {
+struct ConsumerSubject {
     std::shared_ptr<SampleConsumer> consumer;
     std::function<Delivered()> delivered;  // empty: it has no content of its own
     bool has_gaps = true;                  // in what it delivers
 };
 
-Subject history_subject(Source& source) {
+ConsumerSubject history_subject(ConsumerSource& source) {
     const auto history = std::make_shared<History>(std::size_t{1024} * 1024);
     const auto delivered = [history, &source] {
         Delivered result;
@@ -103,7 +103,7 @@ Subject history_subject(Source& source) {
 ///
 /// Threads: one. Limits: those of its parts. Failure: none.
 struct PublishedFormat {
-    PublishedFormat(Source& source, PayloadFormat format)
+    PublishedFormat(ConsumerSource& source, PayloadFormat format)
         : publisher(source.bench.reactor, PublisherOptions()),
           subscriber(source.bench.reactor, SocketOptions()),
           inbox(subscriber),
@@ -120,7 +120,7 @@ struct PublishedFormat {
     std::unique_ptr<FormatFeed> feed;
 };
 
-Subject format_subject(Source& source, PayloadFormat format) {
+ConsumerSubject format_subject(ConsumerSource& source, PayloadFormat format) {
     const auto parts = std::make_shared<PublishedFormat>(source, format);
     const auto delivered = [parts, format, &source] {
         CHECK(source.bench.turn_until([&] { return parts->inbox.take() == parts->publisher.totals().matched; }));
@@ -137,7 +137,7 @@ Subject format_subject(Source& source, PayloadFormat format) {
     return {std::shared_ptr<SampleConsumer>(parts, parts->feed.get()), delivered};
 }
 
-Subject recorder_subject(Source& source) {
+ConsumerSubject recorder_subject(ConsumerSource& source) {
     const auto recorders = std::make_shared<Recorders>(source.recording.parts());
     recorders->change({source.recording.options("subject.tgr")});
     const auto delivered = [recorders, &source] {
@@ -149,8 +149,8 @@ Subject recorder_subject(Source& source) {
         }
         for (const auto& gap : read.gaps) {  // they are kept apart from the samples, so their order is not seen
             auto& parts = result[source.channels.at(static_cast<ChannelId>(gap.channel)).topic];
-            const auto after =
-                std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.first > gap.first_seq; });
+            const auto after = std::find_if(parts.begin(), parts.end(),
+                                            [&](const DeliveredPart& part) { return part.first > gap.first_seq; });
             parts.insert(after, {gap.first_seq, gap.last_seq, true});
         }
         return result;
@@ -158,35 +158,36 @@ Subject recorder_subject(Source& source) {
     return {recorders, delivered};
 }
 
-const std::vector<std::pair<std::string, std::function<Subject(Source&)>>> subjects{
+const std::vector<std::pair<std::string, std::function<ConsumerSubject(ConsumerSource&)>>> subjects{
     {"history", history_subject},
     {"json",
-     [](Source& source) {
+     [](ConsumerSource& source) {
          return format_subject(source, PayloadFormat::json);
      }},
     {"cbor",
-     [](Source& source) {
+     [](ConsumerSource& source) {
          return format_subject(source, PayloadFormat::cbor);
      }},
     {"record",
-     [](Source& source) {
+     [](ConsumerSource& source) {
          return format_subject(source, PayloadFormat::record);
      }},
     {"recorders", recorder_subject},
     {"streams",
-     [](Source& /*source*/) {
-         return Subject{std::make_shared<EventStreams>([] {}, [] {}), {}};
+     [](ConsumerSource& /*source*/) {
+         return ConsumerSubject{std::make_shared<EventStreams>([] {}, [] {}), {}};
      }},
     {"extremes",
-     [](Source& source) {
-         return Subject{std::make_shared<ChannelExtremes>(source.channels), {}};
+     [](ConsumerSource& source) {
+         return ConsumerSubject{std::make_shared<ChannelExtremes>(source.channels), {}};
      }},
 };
 
 /// Checks that samples and gaps are every number from `before` + 1 to `last`, once and in order.
-void check_every_number(const std::vector<Part>& parts, std::uint64_t before, std::uint64_t last, bool has_gaps) {
+void check_every_number(const std::vector<DeliveredPart>& parts, std::uint64_t before, std::uint64_t last,
+                        bool has_gaps) {
     std::uint64_t reached = before;
-    for (const Part& part : parts) {
+    for (const DeliveredPart& part : parts) {
         CHECK((has_gaps ? part.first == reached + 1 : part.first > reached));
         CHECK(part.last >= part.first);
         reached = part.last;
@@ -217,8 +218,8 @@ struct ScriptedConsumer final : SampleConsumer {
 TEST_CASE("each consumer delivers every sample or gap of each channel once and in order", "[gateway][consumer]") {
     const auto& [name, make] = subjects[GENERATE(range(std::size_t{0}, subjects.size()))];
     CAPTURE(name);
-    Source source;
-    const Subject subject = make(source);
+    ConsumerSource source;
+    const ConsumerSubject subject = make(source);
     source.pump.feed({subject.consumer.get()});
     std::mt19937 random(1);
     for (int round = 0; round < 40; ++round) {
@@ -242,14 +243,14 @@ TEST_CASE("a consumer that is added at a reload begins with the next batch and o
           "[gateway][consumer]") {
     const auto& [name, make] = subjects[GENERATE(range(std::size_t{0}, subjects.size()))];
     CAPTURE(name);
-    Source source;
+    ConsumerSource source;
     std::mt19937 random(2);
     ScriptedConsumer stays;
     source.pump.feed({&stays});
     source.capture(random, 200);
     source.pump.drain_all();
     const auto before = source.captured;
-    const Subject subject = make(source);
+    const ConsumerSubject subject = make(source);
     source.pump.feed({&stays, subject.consumer.get()});
     source.capture(random, 200);
     source.pump.drain_all();
@@ -271,7 +272,7 @@ TEST_CASE("a consumer that is added at a reload begins with the next batch and o
 
 TEST_CASE("samples stay in the queue while a consumer must wait, and are delivered when it has capacity",
           "[gateway][consumer]") {
-    Source source;
+    ConsumerSource source;
     std::mt19937 random(3);
     ScriptedConsumer waiting;
     ScriptedConsumer other;
@@ -292,7 +293,7 @@ TEST_CASE("samples stay in the queue while a consumer must wait, and are deliver
 }
 
 TEST_CASE("the pump wakes up for each sample only while a consumer is wanted", "[gateway][consumer]") {
-    Source source;
+    ConsumerSource source;
     ScriptedConsumer consumer;
     source.pump.feed({&consumer});
     source.pump.start();
@@ -303,7 +304,7 @@ TEST_CASE("the pump wakes up for each sample only while a consumer is wanted", "
 }
 
 TEST_CASE("at a stop everything is delivered, even to a consumer that must wait", "[gateway][consumer]") {
-    Source source;
+    ConsumerSource source;
     std::mt19937 random(4);
     ScriptedConsumer waiting;
     waiting.waits = true;
@@ -316,7 +317,7 @@ TEST_CASE("at a stop everything is delivered, even to a consumer that must wait"
 }
 
 TEST_CASE("the example consumer remembers the smallest and the largest number", "[gateway][consumer]") {
-    Source source;
+    ConsumerSource source;
     std::mt19937 random(5);
     ChannelExtremes extremes(source.channels);
     source.pump.feed({&extremes});

@@ -13,10 +13,10 @@ namespace {
 
 struct RepeatedHarness {
     std::vector<std::string> write(const std::string& text, int level = 2) { return texts(lines.admit(level, text)); }
-    static std::vector<std::string> texts(const std::vector<LogLine>& from) {
+    static std::vector<std::string> texts(const std::vector<FormattedLine>& from) {
         std::vector<std::string> result;
-        for (const LogLine& line : from) {
-            result.push_back(line.text);
+        for (const FormattedLine& line : from) {
+            result.push_back(line.text + (line.repeated == 0 ? "" : " repeated=" + std::to_string(line.repeated)));
         }
         return result;
     }

@@ -5,6 +5,7 @@
 #include "status/status_json.hpp"
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -53,13 +54,15 @@ class FakeGateway {
             return answering ? std::optional(format == PayloadFormat::json && id == 3) : std::nullopt;
         };
         handlers.published_after = published_after;
-        handlers.log_change = [this](const std::string& line) {
+        handlers.log_change = [this](const LogLine& line) {
             const std::lock_guard lock(mutex_);
-            changes.push_back(line);
+            changes.push_back(line.text());
+            changes_as_json.push_back('{' + line.json_members(PIPE_BUF) + '}');
         };
-        handlers.log_refused = [this](std::string_view, const std::string& line) {
+        handlers.log_refused = [this](std::string_view, const LogLine& line) {
             const std::lock_guard lock(mutex_);
-            changes.push_back(line);
+            changes.push_back(line.text());
+            changes_as_json.push_back('{' + line.json_members(PIPE_BUF) + '}');
         };
         handlers.sample_text = &sample_text;
         handlers.history = &history;
@@ -85,6 +88,7 @@ class FakeGateway {
     StatusSnapshot snapshot;  // as it stands when a server is made of this, or a route is called
     Health health;
     std::vector<std::string> changes;  // as logged
+    std::vector<std::string> changes_as_json;
     std::function<std::optional<std::uint64_t>(std::int64_t, std::uint64_t)> published_after;
     std::atomic<int> streams_opened{0};
     SystemClock clock;

@@ -233,13 +233,14 @@ TEST_CASE("without a JSON form there are no settings to see", "[gateway][rest][c
 
 TEST_CASE("a change of settings is logged with what came of it, a dry run as one", "[gateway][rest][reload]") {
     ConfigHarness h;
-    CHECK(h.put("20").log_note == " outcome=applied generation=8 changes=0");
-    CHECK(h.put("bad").log_note == " outcome=invalid generation=7 changes=0");
+    CHECK(h.put("20").log_note.text() == "outcome=applied generation=8 changes=0");
+    CHECK(h.put("bad").log_note.text() == "outcome=invalid generation=7 changes=0");
     h.report.outcome = ReloadOutcome::planned;
-    CHECK(h.put("20", {}, "/config?dry_run=1").log_note == " outcome=planned generation=8 changes=0 dry_run=true");
+    CHECK(h.put("20", {}, "/config?dry_run=1").log_note.text() ==
+          "outcome=planned generation=8 changes=0 dry_run=true");
     h.report.outcome = ReloadOutcome::needs_restart;
     HttpRequest request{"POST", "/-/reload", "/-/reload"};
-    CHECK(h.answer(request).log_note == " outcome=needs_restart generation=8 changes=0");
+    CHECK(h.answer(request).log_note.text() == "outcome=needs_restart generation=8 changes=0");
 }
 
 TEST_CASE("a reload of which only the plan is requested is a dry run", "[gateway][rest][reload]") {

@@ -102,8 +102,8 @@ TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]"
     TlsFixture tls;
     std::string who;
     RestHandlers handlers = tls.gateway.handlers();
-    handlers.log_change = [&who](const std::string& line) {
-        who = line;
+    handlers.log_change = [&who](const LogLine& line) {
+        who = line.text();
     };
     tls.rest = std::make_unique<RestServer>(RestOptions{.port = 0, .credentials = tls.paths(true)}, handlers);
     tls.rest->start();
