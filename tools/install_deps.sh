@@ -30,7 +30,7 @@ case "${1-}" in
   --ci)
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev systemd lintian debootstrap)
     # Checks of metrics and alert rules; python3-venv is for tools/fetch_rest_checkers.sh.
-    packages+=(prometheus python3-prometheus-client python3-venv)
+    packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
     # Any JDK and Maven will do, wherever they come from.
     command -v javac > /dev/null || packages+=(default-jdk-headless)
     command -v mvn > /dev/null || packages+=(maven)

@@ -1,7 +1,6 @@
 #include "transport/matrix_report.hpp"
 #include "support/catch.hpp"
 #include "tools/printed.hpp"
-#include "transport/html_report.hpp"
 #include "transport/standing.hpp"
 #include "transport/tables.hpp"
 
@@ -140,10 +139,9 @@ TEST_CASE("the text has one row per series", "[tools][matrix]") {
 
 TEST_CASE("a report says which variants had shorter runs", "[tools][matrix]") {
     Matrix matrix = sample();
-    const Print print = GENERATE(print_matrix_text, print_matrix_markdown, print_matrix_html);
-    CHECK_THAT(printed(print, matrix), !Contains("Shorter runs"));
+    CHECK_THAT(printed(print_matrix_text, matrix), !Contains("Shorter runs"));
     matrix.cells[0].series[2].is_cut = true;
-    CHECK_THAT(printed(print, matrix), Contains("Shorter runs") && Contains(": libzmq (two contexts)."));
+    CHECK_THAT(printed(print_matrix_text, matrix), Contains("Shorter runs") && Contains(": libzmq (two contexts)."));
     const auto json = nlohmann::json::parse(printed(print_matrix_json, matrix));
     CHECK(json["cells"][0]["series"][2]["shorter_runs"] == true);
     CHECK(json["cells"][0]["series"][1]["shorter_runs"] == false);
@@ -175,7 +173,7 @@ TEST_CASE("times are shown with the floor instead of a ceiling", "[tools][matrix
 }
 
 TEST_CASE("a matrix without cells can be printed", "[tools][matrix]") {
-    const Print print = GENERATE(print_matrix_text, print_matrix_json, print_matrix_markdown, print_matrix_html);
+    const Print print = GENERATE(print_matrix_text, print_matrix_json);
     CHECK_FALSE(printed(print, {"fanout", "messages per second", {}, {}, false}).empty());
 }
 
@@ -200,60 +198,4 @@ TEST_CASE("the JSON stays valid with infinities and foreign bytes", "[tools][mat
     matrix.cells[0].series[1].rates = {0, 0, 0};
     matrix.cells[0].name = "\"\\\xFF";
     CHECK_NOTHROW(nlohmann::json::parse(printed(print_matrix_json, matrix)));
-}
-
-TEST_CASE("the markdown has rows of equal length, with groups in bold", "[tools][matrix]") {
-    const std::string text = printed(print_matrix_markdown, sample());
-    const std::string title = line_with(text, "| | Telegate median");
-    const std::string row = line_with(text, "| 64 B | 30.0 M |");
-    CHECK(count_of(row, "|") == count_of(title, "|"));
-    CHECK(count_of(line_with(text, "| **PUB/SUB tcp** |"), "|") == count_of(title, "|"));
-    CHECK_THAT(row, Contains("| 15.0x | 4.00 M | 10.0x | 40.0 M | 75 % | 55.0 | - | - | 42.0 | two contexts |"));
-}
-
-TEST_CASE("the markdown escapes what would end a cell or be markup", "[tools][matrix]") {
-    Matrix matrix = sample();
-    matrix.cells[0].name = "a|b_c\n<i>`&";
-    CHECK_THAT(printed(print_matrix_markdown, matrix), Contains("| a\\|b\\_c \\<i\\>\\`\\& |"));
-}
-
-TEST_CASE("the HTML escapes every text", "[tools][matrix]") {
-    Matrix matrix = sample();
-    const std::string hostile = "<script>'\"&";
-    matrix.command = matrix.unit = hostile;
-    matrix.parameters = {{hostile, hostile}};
-    matrix.cells[0].group = matrix.cells[0].name = hostile;
-    matrix.cells[0].series[1].variant = matrix.cells[0].series[2].variant = hostile;
-    const std::string text = printed(print_matrix_html, matrix);
-    CHECK_THAT(text, !Contains("<script>"));
-    CHECK_THAT(text, Contains("<dt>&lt;script&gt;&#39;&quot;&amp;</dt><dd>&lt;script&gt;&#39;&quot;&amp;</dd>"));
-    CHECK_THAT(text, Contains("aria-label=\"&lt;script&gt;&#39;&quot;&amp;, "));
-}
-
-TEST_CASE("the HTML has a chart of ratios with a line at 1, and one of rates per group", "[tools][matrix]") {
-    const std::string text = printed(print_matrix_html, sample());
-    CHECK(count_of(text, "<svg ") == 2);  // of one group nothing is known
-    CHECK(count_of(text, "<line class=\"one\"") == 1);
-    CHECK_THAT(text, Contains("<title>against two contexts: 10.0x (4.00x to 10.0x)</title>"));
-    CHECK_THAT(text, Contains("<title>Telegate: 30.0 M (20.0 M to 40.0 M)</title>"));
-}
-
-TEST_CASE("the HTML needs nothing from elsewhere", "[tools][matrix]") {
-    const std::string text = printed(print_matrix_html, sample());
-    for (const char* reference : {"http", "src=", "href=", "url(", "@import"}) {
-        CHECK_THAT(text, !Contains(reference));
-    }
-}
-
-TEST_CASE("the HTML has no chart of ratios without another engine", "[tools][matrix]") {
-    Matrix matrix = sample();
-    matrix.cells = {matrix.cells[1]};
-    const std::string text = printed(print_matrix_html, matrix);
-    CHECK_THAT(text, !Contains("Against libzmq") && Contains("<svg "));
-}
-
-TEST_CASE("the HTML leaves out what a log axis cannot show", "[tools][matrix]") {
-    Matrix matrix = sample();
-    matrix.cells = {{"g", "c", {}, {series("telegate", "", {0, 0}), series("libzmq", "", {0, 1})}}};
-    CHECK_THAT(printed(print_matrix_html, matrix), !Contains("<svg ") && !Contains("nan"));
 }

@@ -1,9 +1,7 @@
-// What fan-out, CURVE and pictures add to the reports of matrix_report_test.cpp.
+// What fan-out and CURVE add to the reports of matrix_report_test.cpp.
 #include "support/catch.hpp"
 #include "tools/printed.hpp"
-#include "transport/html_report.hpp"
 #include "transport/matrix_report.hpp"
-#include "transport/svg_report.hpp"
 #include "transport/tables.hpp"
 
 #include <nlohmann/json.hpp>
@@ -77,7 +75,7 @@ TEST_CASE("the summary has a row for each number of io threads, with its own rat
 }
 
 TEST_CASE("a fan-out shows the publisher's CPU time, and what 64 subscribers cost it beside 8", "[tools][matrix]") {
-    const Print print = GENERATE(print_matrix_text, print_matrix_markdown, print_matrix_html, print_matrix_json);
+    const Print print = GENERATE(print_matrix_text, print_matrix_json);
     const std::string text = printed(print, fan_out());
     CHECK_THAT(text, Contains("publisher"));
     CHECK_THAT(text, Contains("fan-out tcp, 1 io thread: with 64 subscribers") && Contains("1.20x (1.10x to 1.50x)"));
@@ -104,34 +102,4 @@ TEST_CASE("with CURVE there are GB/s in place of raw", "[tools][matrix]") {
     CHECK_THAT(text, !Contains("raw"));
     CHECK(nlohmann::json::parse(printed(print_matrix_json, sealed()))["cells"][0]["workload"]["curve"] == true);
     CHECK_THAT(printed(print_matrix_text, whole()), !Contains("GB/s"));
-}
-
-TEST_CASE("the picture has two bars in each of 24 cells, and their figures", "[tools][svg]") {
-    const std::string text = printed(print_matrix_svg, whole());
-    CHECK(count_of(text, "<g><title>") == 48);
-    CHECK(count_of(text, ">10.0x</text>") >= 24);
-    CHECK(count_of(text, ">5.00x</text>") >= 24);
-    CHECK_THAT(text, Contains("libzmq 4.3.5") && Contains("as many messages per second"));
-}
-
-TEST_CASE("the picture needs nothing from elsewhere, and has its own ground in light and dark", "[tools][svg]") {
-    const std::string text = printed(print_matrix_svg, whole());
-    CHECK_THAT(text, Contains("<svg xmlns=\"http://www.w3.org/2000/svg\" width=") && Contains("class=\"ground\""));
-    CHECK_THAT(text, Contains("prefers-color-scheme: dark"));
-    CHECK(count_of(text, "http") == 1);
-    for (const char* reference : {"src=", "href=", "url(", "@import", "<script"}) {
-        CHECK_THAT(text, !Contains(reference));
-    }
-    CHECK(count_of(text, "<svg ") == count_of(text, "</svg>"));
-    CHECK(count_of(text, "<text ") == count_of(text, "</text>"));
-}
-
-TEST_CASE("the picture escapes every text, and says when nothing can be compared", "[tools][svg]") {
-    Matrix matrix = whole();
-    const std::string hostile = "<script>'\"&";
-    matrix.command = matrix.unit = matrix.cells[0].name = matrix.cells[0].series[2].variant = hostile;
-    matrix.parameters = {{"libzmq", hostile}};
-    CHECK_THAT(printed(print_matrix_svg, matrix), !Contains("<script>"));
-    matrix.cells.clear();
-    CHECK_THAT(printed(print_matrix_svg, matrix), Contains("Nothing was measured that can be compared."));
 }

@@ -3,32 +3,27 @@
 #include "command.hpp"
 
 #include <fstream>
-#include <memory>
 #include <string>
 
 namespace telegate::perf {
 
-/// Where results go: as text to stdout, or in the forms that the command line asks for.
+/// Where results go: as text to stdout, and as JSON if the command line asks for it. tools/perf_tool/plot.py makes
+/// pictures of the JSON.
 ///
 /// Threads: one. Limits: none.
-/// Failure: open() and write() throw std::runtime_error, also when a file cannot be written.
+/// Failure: open() and write() throw std::runtime_error if the file cannot be written.
 class Output {
   public:
-    /// Adds the options to the command line; this outlives it.
+    /// Adds the option to the command line; this outlives it.
     void add_options(CLI::App& app);
-    /// Before anything is measured, so that it is not measured in vain.
+    /// Opens the file before anything is measured, so that nothing is measured in vain.
     void open();
     void write(const Command::Result& result);
 
   private:
     CLI::Option* json_ = nullptr;
-    std::string json_path_;
-    std::string html_path_;
-    std::string svg_path_;
-    bool markdown_ = false;
-    std::ofstream json_file_;
-    std::ofstream html_file_;
-    std::ofstream svg_file_;
+    std::string path_;
+    std::ofstream file_;
 };
 
 }  // namespace telegate::perf

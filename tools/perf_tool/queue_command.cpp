@@ -219,7 +219,6 @@ void add_ratios(Report& report) {
 
 Report measure(const QueueOptions& options, const CommonOptions& common) {
     Report report{"queue", "samples per second", {}, {}, {}};
-    report.ours = our_queue;
     report.parameters = {{"samples", std::to_string(options.samples)},
                          {"capacity", std::to_string(options.capacity) + " where there is one"},
                          {"runs", std::to_string(common.runs) + " after one to warm up"},

@@ -98,10 +98,6 @@ nlohmann::ordered_json to_json(const Facts& facts) {
 
 }  // namespace
 
-int decimals_in(const Section& section, const Row& row) {
-    return section.decimals.value_or(decimals_of(row));
-}
-
 void print_text(std::ostream& out, const Report& report) {
     out << "perf_tool " << report.command << '\n';
     for (const Facts& facts : {surroundings(), report.parameters}) {
@@ -118,7 +114,7 @@ void print_text(std::ostream& out, const Report& report) {
         out << '\n' << section.title;
         print_heading(out, section.unit, name_width);
         for (const Row& row : section.rows) {
-            print_row(out, row, name_width, decimals_in(section, row));
+            print_row(out, row, name_width, section.decimals.value_or(decimals_of(row)));
         }
     }
     if (!report.ratios.empty()) {

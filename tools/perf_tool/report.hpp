@@ -26,19 +26,10 @@ struct Report {
     std::vector<Row> rows;
     std::vector<Row> ratios;
     std::vector<Section> sections{};
-    std::string ours{};  // how the rows begin that a chart is to show as Telegate's; empty for all
     std::string ratios_heading = "speed-up, run by run";
 };
 
-[[nodiscard]] int decimals_in(const Section& section, const Row& row);
-
 void print_text(std::ostream& out, const Report& report);
 void print_json(std::ostream& out, const Report& report);
-/// Tables for a page.
-void print_markdown(std::ostream& out, const Report& report);
-/// One page with charts and tables that needs nothing else, in light and dark.
-void print_html(std::ostream& out, const Report& report);
-/// One picture of all rows that needs nothing else.
-void print_svg(std::ostream& out, const Report& report);
 
 }  // namespace telegate::perf

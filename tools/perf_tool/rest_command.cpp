@@ -77,7 +77,6 @@ Report describe(const RestCommandOptions& options, const CommonOptions& common, 
     time << options.seconds << " s for each server in each run";
     Report report{"rest", "requests a second, or microseconds", {}, {}, {}};
     report.ratios_heading = "gateway over bare, run by run";
-    report.ours = "gateway";
     report.parameters = {
         {"runs", std::to_string(common.runs) + ", both servers in turn"},
         {"time", time.str()},

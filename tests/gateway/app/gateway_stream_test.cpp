@@ -24,18 +24,18 @@ using nlohmann::json;
 
 namespace {
 
-struct StreamEvent {
+struct ReceivedEvent {
     std::string id;
     std::string type;
     json data;
 };
 
 /// Of an answer to an HTTP/1.0 request for /stream, which has no chunks.
-std::vector<StreamEvent> events_in(const std::string& answer) {
-    std::vector<StreamEvent> events;
+std::vector<ReceivedEvent> events_in(const std::string& answer) {
+    std::vector<ReceivedEvent> events;
     std::size_t at = answer.find("\r\n\r\n") + 4;
     for (std::size_t end = answer.find("\n\n", at); end != std::string::npos; end = answer.find("\n\n", at)) {
-        StreamEvent event;
+        ReceivedEvent event;
         while (at < end) {
             const std::size_t line_end = answer.find('\n', at);
             const std::string line = answer.substr(at, line_end - at);
@@ -93,11 +93,11 @@ TEST_CASE("a stream ends with all that was published when the gateway stops", "[
     for (int event = 0; event < 1'000; ++event) {
         begin += client.read_until("\n\n");
     }
-    const std::vector<StreamEvent> events = events_in(begin + s.end(client));
+    const std::vector<ReceivedEvent> events = events_in(begin + s.end(client));
     std::map<std::string, std::uint64_t, std::less<>> last_seqs;
     std::uint64_t samples = 0;
     std::uint64_t missed = 0;  // when this machine is too busy to read in time
-    for (const StreamEvent& event : events) {
+    for (const ReceivedEvent& event : events) {
         if (event.type == "sample") {
             last_seqs[event.data["device"].get<std::string>() + '/' + event.data["channel"].get<std::string>()] =
                 event.data["seq"];
@@ -124,7 +124,7 @@ TEST_CASE("a client that resumes after a restart is told how many samples it mis
     const PastEpoch epoch = s.last_epoch();
     s.start();
     const std::string request = "GET /stream HTTP/1.0\r\nHost: localhost\r\nLast-Event-ID: " + id + "\r\n\r\n";
-    const StreamEvent gap = events_in(s.connect().send(request).read_until("}\n\n")).front();
+    const ReceivedEvent gap = events_in(s.connect().send(request).read_until("}\n\n")).front();
     CHECK(gap.type == "gap");
     CHECK(gap.data["reason"] == "restart");
     CHECK(gap.data["missed"] == epoch.published.value() - position - 1);

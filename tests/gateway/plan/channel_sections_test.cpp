@@ -11,7 +11,7 @@ using telegate::test::plan_problems;
 
 namespace {
 
-const std::string simulated = "[device \"d\"]\ndriver = simulated\nwaveforms = sine, counter\n";
+const std::string simulated_device = "[device \"d\"]\ndriver = simulated\nwaveforms = sine, counter\n";
 const std::string modbus =
     "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://127.0.0.1:502\n[channel \"plc/flow.temp\"]\naddress = 1\n";
 const std::string host = "[device \"h\"]\ndriver = host\n";
@@ -34,19 +34,19 @@ TEST_CASE("a misspelled channel of a device that knows its channels is refused w
         only_problem(modbus + section("plc/flow.temps", "alarm_high = 10\n")) ==
         "x.ini:6: channel \"plc/flow.temps\": the device has no channel of this name; a channel that is read needs an "
         "address; did you mean \"flow.temp\"?");
-    CHECK(only_problem(simulated + section("d/sien")) ==
+    CHECK(only_problem(simulated_device + section("d/sien")) ==
           "x.ini:4: channel \"d/sien\": the device has no channel of this name; did you mean \"sine\"?");
 }
 
 TEST_CASE("where no name is near the channels of the device are listed", "[gateway][plan]") {
-    CHECK(only_problem(simulated + section("d/pressure")) ==
+    CHECK(only_problem(simulated_device + section("d/pressure")) ==
           "x.ini:4: channel \"d/pressure\": the device has no channel of this name; it has sine, counter");
     CHECK(only_problem("[device \"d\"]\ndriver = simulated\nwaveforms = sine\ncopies = 12\n" + section("d/pressure"))
               .ends_with("it has sine, sine_2, sine_3, sine_4, sine_5, sine_6, sine_7, sine_8 and 4 more"));
 }
 
 TEST_CASE("every wrong section is told", "[gateway][plan]") {
-    CHECK(plan_problems(simulated + section("d/sien") + section("d/sine") + section("d/countr")).size() == 2);
+    CHECK(plan_problems(simulated_device + section("d/sien") + section("d/sine") + section("d/countr")).size() == 2);
 }
 
 TEST_CASE("a channel that the driver may declare later can have settings", "[gateway][plan]") {

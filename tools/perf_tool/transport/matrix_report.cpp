@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -20,8 +19,6 @@ constexpr std::size_t first_column_max = 40;
 constexpr std::size_t fact_indent = 15;
 constexpr std::size_t fact_name_max = 40;
 constexpr std::string_view gap = "  ";
-
-// Text.
 
 std::string padded(std::string text, std::size_t width, bool to_the_right) {
     const std::size_t missing = width - std::min(width, width_of(text));
@@ -117,52 +114,6 @@ void print_fact(std::ostream& out, std::string_view name, const std::string& val
     out << line << '\n';
 }
 
-// Markdown.
-
-std::string markdown_of(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        if (c == '\n' || c == '\r') {
-            escaped += ' ';
-            continue;
-        }
-        if (std::string_view("\\|*_`[]<>&#~").find(c) != std::string_view::npos) {
-            escaped += '\\';
-        }
-        escaped += c;
-    }
-    return escaped;
-}
-
-void print_markdown_row(std::ostream& out, const std::vector<std::string>& cells) {
-    out << '|';
-    for (const std::string& cell : cells) {
-        out << ' ' << cell << (cell.empty() ? "|" : " |");
-    }
-    out << '\n';
-}
-
-void print_markdown_table(std::ostream& out, const Table& table) {
-    std::vector<std::string> titles;
-    std::string rule = "|";
-    for (const Table::Column& column : table.columns) {
-        titles.push_back(markdown_of(column.over.empty() ? column.title : column.over + " " + column.title));
-        rule += column.is_number ? "---:|" : "---|";
-    }
-    print_markdown_row(out, titles);
-    out << rule << '\n';
-    for (const Table::Section& section : table.sections) {
-        std::vector<std::string> heading(table.columns.size());
-        heading.front() = "**" + markdown_of(section.title) + "**";
-        print_markdown_row(out, heading);
-        for (const auto& row : section.rows) {
-            std::vector<std::string> cells;
-            std::ranges::transform(row, std::back_inserter(cells), markdown_of);
-            print_markdown_row(out, cells);
-        }
-    }
-}
-
 }  // namespace
 
 void print_matrix_text(std::ostream& out, const Matrix& matrix) {
@@ -176,21 +127,6 @@ void print_matrix_text(std::ostream& out, const Matrix& matrix) {
         out << note << '\n';
     }
     print_text_table(out, series_table(matrix));
-}
-
-void print_matrix_markdown(std::ostream& out, const Matrix& matrix) {
-    out << "perf\\_tool " << markdown_of(matrix.command) << "\n\n| | |\n|---|---|\n";
-    for (const auto& [name, value] : facts_of(matrix)) {
-        print_markdown_row(out, {markdown_of(name), markdown_of(value)});
-    }
-    out << '\n';
-    print_markdown_table(out, summary_table(matrix));
-    out << '\n';
-    for (const std::string& note : notes_on(matrix)) {
-        out << "- " << markdown_of(note) << '\n';
-    }
-    out << "\nAll series:\n\n";
-    print_markdown_table(out, series_table(matrix));
 }
 
 }  // namespace telegate::perf

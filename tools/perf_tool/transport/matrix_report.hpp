@@ -10,7 +10,5 @@ namespace telegate::perf {
 void print_matrix_text(std::ostream& out, const Matrix& matrix);
 /// Everything, every run included.
 void print_matrix_json(std::ostream& out, const Matrix& matrix);
-/// What the text shows, as tables for a page.
-void print_matrix_markdown(std::ostream& out, const Matrix& matrix);
 
 }  // namespace telegate::perf

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""tools/perf_tool/plot.py draws what perf_tool writes."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    print("python3-matplotlib is not installed")
+    sys.exit(77)
+
+PLOT = Path(os.environ["TELEGATE_SOURCE_DIR"]) / "tools/perf_tool/plot.py"
+PERF_TOOL = os.environ["TELEGATE_PERF_TOOL"]
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def measure(self, *options):
+        path = self.folder / "result.json"
+        subprocess.run([PERF_TOOL, *options, "--runs", "1", "--json", path], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        return path
+
+    def draw(self, path):
+        picture = self.folder / "picture.svg"
+        run = subprocess.run([sys.executable, "-B", PLOT, path, picture], capture_output=True, text=True, check=False)
+        if run.returncode == 0:
+            self.assertTrue(xml.etree.ElementTree.parse(picture).getroot().tag.endswith("svg"))
+        return run
+
+    def test_a_report_becomes_a_picture(self):
+        run = self.draw(self.measure("codec", "--samples", "2000"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_a_matrix_becomes_a_picture_of_the_ratios(self):
+        path = self.measure("transport", "--transport", "tcp", "--size", "64", "--messages", "1000", "--variants", "reported")
+        if not any(cell["over_libzmq"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]):
+            self.skipTest("this build has no libzmq")
+        run = self.draw(path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_a_matrix_without_libzmq_says_that_there_is_nothing_to_compare(self):
+        path = self.measure("transport", "--transport", "tcp", "--size", "64", "--messages", "1000", "--engine", "telegate")
+        run = self.draw(path)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("nothing to draw", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
