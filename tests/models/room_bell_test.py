@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""RoomBell (core/include/core/room_bell.hpp): no producer sleeps while the queue has capacity or is closed."""
+"""SpaceSignal (core/include/core/space_signal.hpp): no producer sleeps while the queue has capacity or is closed."""
 
 import unittest
 
@@ -13,7 +13,7 @@ def queue(pushes=(2,), closes=False, producer_fence=True, consumer_fence=True, r
     def must_wait():
         return (yield load("items", ACQUIRE)) == 1 and not (closes and (yield load("closed")))
 
-    def wait_unless_there_is_room():  # RoomBell::wait_unless()
+    def wait_unless_there_is_room():  # SpaceSignal::wait_unless()
         rung = yield load("rung")
         yield store("waiting", True)
         if not reads_count_first:
@@ -34,14 +34,14 @@ def queue(pushes=(2,), closes=False, producer_fence=True, consumer_fence=True, r
         run.__name__ = "producer"
         return run
 
-    def ring():  # RoomBell::ring()
+    def ring():  # SpaceSignal::ring()
         yield store("waiting", False)
         yield rmw("rung", lambda rung: rung + 1, ring_order)
 
     def consumer():  # BoundedQueue::pop()
         for _ in range(sum(pushes)):
             yield rmw("items", lambda items: 0, RELEASE, until=lambda items: items == 1)
-            if consumer_fence:  # RoomBell::somebody_waits()
+            if consumer_fence:  # SpaceSignal::somebody_waits()
                 yield fence()
             if (yield load("waiting", RELAXED)):
                 yield from ring()
@@ -54,7 +54,7 @@ def queue(pushes=(2,), closes=False, producer_fence=True, consumer_fence=True, r
                  [closer if closes else consumer, *map(producer, pushes)])
 
 
-class RoomBell(ModelTest):
+class SpaceSignal(ModelTest):
     def test_a_waiting_producer_is_woken_when_the_queue_has_capacity(self):
         self.check_holds(queue())
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/assert.hpp"
-#include "core/room_bell.hpp"
 #include "core/short_wait.hpp"
 #include "core/single_producer_lane.hpp"
+#include "core/space_signal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -363,7 +363,7 @@ class BoundedQueue {
     std::atomic<std::size_t> lendable_{0};  // to all producers together
     std::atomic<OverflowPolicy> policy_;
     std::atomic<bool> closed_{false};
-    RoomBell bell_;
+    SpaceSignal bell_;
     alignas(64) std::atomic<std::uint64_t> lost_{0};
     std::atomic_flag lending_;
     std::size_t taken_unannounced_ = 0;  // by the consumer, while a producer waits

@@ -7,7 +7,7 @@
 namespace telegate {
 
 class BusyPolls;
-class Laters;
+class DeferredCalls;
 
 /// The event loop that owns sockets. One thread turns it; everything of core that does I/O lives on that thread.
 ///
@@ -37,7 +37,7 @@ class Reactor {
 
     // For core: what else a turn looks at.
     [[nodiscard]] BusyPolls& busy_polls() noexcept;
-    [[nodiscard]] Laters& laters() noexcept;
+    [[nodiscard]] DeferredCalls& deferred_calls() noexcept;
 
   private:
     friend class Alarm;

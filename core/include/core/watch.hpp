@@ -8,8 +8,8 @@
 
 namespace telegate {
 
-class Laters;
-struct LaterCall;
+class DeferredCalls;
+struct DeferredCall;
 
 /// Tells when a descriptor can be read or written. Each wait leads to one call; ask again after it.
 ///
@@ -72,8 +72,8 @@ class Later {
     void cancel();
 
   private:
-    Laters& laters_;
-    const std::shared_ptr<LaterCall> call_;
+    DeferredCalls& deferred_calls_;
+    const std::shared_ptr<DeferredCall> call_;
 };
 
 }  // namespace telegate

@@ -1,6 +1,6 @@
 #include "peers/peer_monitor.hpp"
 
-#include "reactor/call_out.hpp"
+#include "reactor/rethrow_later.hpp"
 
 #include <utility>
 
@@ -12,7 +12,7 @@ void PeerMonitor::set(MonitorHandler handler) {
 
 void PeerMonitor::call(const MonitorEvent& event) const {
     if (const auto handler = handler_) {
-        call_out(reactor_, [&] { (*handler)(event); });
+        rethrow_later(reactor_, [&] { (*handler)(event); });
     }
 }
 

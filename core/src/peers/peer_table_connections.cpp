@@ -280,9 +280,9 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     }
     count_ended(session, note);
     // First, so that the monitor finds a socket that knows it no more.
-    call_out(reactor, [&] { events.ended(session, why); });
+    rethrow_later(reactor, [&] { events.ended(session, why); });
     later_clean.ask();
-    call_out(reactor, [&] { tell_ended(session, note, why); });
+    rethrow_later(reactor, [&] { tell_ended(session, note, why); });
     if (note.dialer != nullptr) {
         go_on(*note.dialer, session, why);
     }

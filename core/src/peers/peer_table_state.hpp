@@ -5,7 +5,7 @@
 #include "peers/peer_monitor.hpp"
 #include "peers/peer_table.hpp"
 #include "peers/pending_handshakes.hpp"
-#include "reactor/call_out.hpp"
+#include "reactor/rethrow_later.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -70,7 +70,7 @@ struct PeerTable::State {
     /// Makes a call for one session. A lack of memory costs that session; any other exception leaves the reactor later.
     template <class Call>
     void guard(Session& session, const Call& call) {
-        call_out(reactor, [&] {
+        rethrow_later(reactor, [&] {
             try {
                 call();
             } catch (const std::bad_alloc&) {

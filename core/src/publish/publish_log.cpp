@@ -14,12 +14,12 @@ PublishLog::PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const Pub
       options_(options),
       log_(peers.segments()),
       lag_limit_(reactor, peers, LagLimit::limits_of(options)),
-      headroom_(log_, tail, peers, options.backlog_bytes_max),
+      free_capacity_(log_, tail, peers, options.backlog_bytes_max),
       flushes_(peers.flushes()) {}
 
 void PublishLog::share(std::span<const std::unique_ptr<Lane>> lanes) noexcept {
     lanes_ = lanes;
-    headroom_.share(lanes);
+    free_capacity_.share(lanes);
     for (const auto& lane : lanes) {
         lane->share(tail_);
     }

@@ -3,7 +3,7 @@
 #include "buffers/segment_log.hpp"
 #include "core/publisher.hpp"
 #include "peers/peer_table.hpp"
-#include "publish/headroom.hpp"
+#include "publish/free_capacity.hpp"
 #include "publish/lag_limit.hpp"
 #include "publish/lane.hpp"
 #include "publish/topic_table.hpp"
@@ -86,7 +86,7 @@ class PublishLog {
     /// Whether one more message of so many bytes costs no subscriber another one. While not, what there is, is flushed
     /// in the next turn, once, so that whoever waits for room neither waits for itself nor keeps the loop awake.
     [[nodiscard]] bool has_room(std::size_t bytes) {
-        const bool room = headroom_.has_room(bytes, given_);
+        const bool room = free_capacity_.has_room(bytes, given_);
         if (!room && flush_asked_at_ != messages()) {
             peers_.flush_soon();
             flush_asked_at_ = messages();
@@ -95,7 +95,7 @@ class PublishLog {
     }
     /// What subscribers may be behind, from now on: the least of their limits, and the largest.
     void set_limits(std::size_t least, std::size_t largest) noexcept {
-        headroom_.set_backlog_bytes_max(least);
+        free_capacity_.set_backlog_bytes_max(least);
         lag_limit_.set_largest(largest);
     }
     /// After something was given to one subscriber alone.
@@ -152,7 +152,7 @@ class PublishLog {
     const PublisherOptions& options_;
     SegmentLog log_;
     LagLimit lag_limit_;
-    Headroom headroom_;
+    FreeCapacity free_capacity_;
     std::span<const std::unique_ptr<Lane>> lanes_;
     std::uint64_t given_ = 0;           // to the readers' outboxes one by one; each may have begun a run
     std::uint64_t flush_asked_at_ = 0;  // messages, when a lack of room last asked for a flush

@@ -28,8 +28,8 @@ bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {
     if (context.stopped()) {
         return false;
     }
-    bool any = laters.run();
-    if (any || !laters.empty() || !busy_polls.empty()) {
+    bool any = deferred_calls.run();
+    if (any || !deferred_calls.empty() || !busy_polls.empty()) {
         any = poll() || any;
     }
     if (!any && !busy_polls.empty() && !context.stopped()) {
@@ -39,7 +39,7 @@ bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {
         any = (deadline == no_deadline ? context.run_one() : context.run_one_until(deadline)) > 0;
         any = any || poll();  // also when there was no time
     }
-    laters.run();
+    deferred_calls.run();
     return any;
 }
 
@@ -76,7 +76,7 @@ void Reactor::poll() {
     const Turn turn(state_->runner);
     bool any = true;
     while (any && !state_->context.stopped()) {
-        any = state_->laters.run();
+        any = state_->deferred_calls.run();
         any = state_->poll() || any;
     }
 }
@@ -103,8 +103,8 @@ bool Reactor::is_current() const noexcept {
     return runner == std::thread::id() || runner == std::this_thread::get_id();
 }
 
-Laters& Reactor::laters() noexcept {
-    return state_->laters;
+DeferredCalls& Reactor::deferred_calls() noexcept {
+    return state_->deferred_calls;
 }
 
 BusyPolls& Reactor::busy_polls() noexcept {

@@ -2,7 +2,7 @@
 
 #include "core/reactor.hpp"
 #include "reactor/busy_polls.hpp"
-#include "reactor/laters.hpp"
+#include "reactor/deferred_calls.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -15,8 +15,8 @@ namespace telegate {
 
 /// Threads, Limits, Failure: those of Reactor.
 struct Reactor::State {
-    BusyPolls busy_polls;  // outlives what the context still holds
-    Laters laters;         // as well
+    BusyPolls busy_polls;          // outlives what the context still holds
+    DeferredCalls deferred_calls;  // as well
     /// One thread runs it, and nobody else touches descriptors and timers; post() and stop() have their lock.
     boost::asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};

@@ -112,18 +112,18 @@ void Alarm::cancel() {
 }
 
 Later::Later(Reactor& reactor, std::function<void()> call)
-    : laters_(reactor.laters()), call_(std::make_shared<LaterCall>(LaterCall{std::move(call)})) {}
+    : deferred_calls_(reactor.deferred_calls()), call_(std::make_shared<DeferredCall>(DeferredCall{std::move(call)})) {}
 
 Later::~Later() {
     cancel();
 }
 
 void Later::ask() {
-    laters_.add(call_);
+    deferred_calls_.add(call_);
 }
 
 void Later::cancel() {
-    laters_.remove(*call_);
+    deferred_calls_.remove(*call_);
 }
 
 }  // namespace telegate

@@ -1,8 +1,8 @@
 #include "shards/shard.hpp"
 
 #include "core/start_thread.hpp"
-#include "publish/headroom.hpp"
-#include "reactor/call_out.hpp"
+#include "publish/free_capacity.hpp"
+#include "reactor/rethrow_later.hpp"
 
 #include <algorithm>
 #include <new>
@@ -122,7 +122,7 @@ void Shard::adopt(Handover handover, ShardNotes::Batch end) {
     kept_[id].end = std::move(end);
     places_[handover.place] = {id, nullptr};
     try {
-        call_out(reactor_, [&] { peers_.adopt(std::move(handover)); });
+        rethrow_later(reactor_, [&] { peers_.adopt(std::move(handover)); });
     } catch (const std::bad_alloc&) {  // not even to pass on what went wrong
     }
     if (peers_.find(id) == nullptr) {
@@ -224,7 +224,7 @@ bool Shard::apply_some() {
         }
         const LaneRecord record = *front;
         link_.take();
-        call_out(reactor_, [&] { apply(record); });
+        rethrow_later(reactor_, [&] { apply(record); });
     }
     return true;
 }

@@ -1,7 +1,7 @@
 #include "shards/shards.hpp"
 
-#include "reactor/call_out.hpp"
 #include "reactor/deadline.hpp"
+#include "reactor/rethrow_later.hpp"
 
 #include <algorithm>
 #include <future>
@@ -219,7 +219,7 @@ void Shards::set_monitored(bool monitored) {
 
 void Shards::read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes) {
     for (const ShardNote& note : *notes) {
-        call_out(reactor_, [&] {
+        rethrow_later(reactor_, [&] {
             try {
                 read(note);
             } catch (const std::bad_alloc&) {
@@ -247,7 +247,7 @@ void Shards::read(const ShardNote& note) {
         case ShardNote::Kind::subscribed: events_.subscribed(note.id, note.prefix); break;
         case ShardNote::Kind::cancelled: events_.cancelled(note.id, note.prefix); break;
         case ShardNote::Kind::event:
-            call_out(reactor_, [&] { peers_.tell(note.event->view()); });  // costs no session
+            rethrow_later(reactor_, [&] { peers_.tell(note.event->view()); });  // costs no session
             break;
     }
 }

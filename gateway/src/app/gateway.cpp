@@ -1,7 +1,7 @@
 #include "app/gateway.hpp"
 
 #include "app/schedule_refusals.hpp"
-#include "base/run_on.hpp"
+#include "base/call_on_reactor.hpp"
 #include "log/log_line.hpp"
 #include "plan/gateway_driver.hpp"
 #include "status/state_text.hpp"
@@ -77,14 +77,14 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                       }}),
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
-      live_parts_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                   log_level_, recorders_, events_, alarms_,
-                   [this] {
-                       feed_consumers();
-                   }}),
+      settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
+                         log_level_, recorders_, events_, alarms_,
+                         [this] {
+                             feed_consumers();
+                         }}),
       live_settings_(
           settings, with_credentials(std::move(source)),
-          [this](const LiveParts::Wanted& wanted) { return change_settings(wanted); }, log_),
+          [this](const SettingsApplier::Wanted& wanted) { return change_settings(wanted); }, log_),
       state_timer_("tg-state", [this] { return note_state(); }),
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
@@ -148,8 +148,8 @@ void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     }
 }
 
-std::string Gateway::change_settings(const LiveParts::Wanted& wanted) {
-    std::string left = live_parts_.change(wanted);
+std::string Gateway::change_settings(const SettingsApplier::Wanted& wanted) {
+    std::string left = settings_applier_.change(wanted);
     if (!wanted.dry_run) {
         unclaimed_sections_.watch(wanted.to.channels);
     }
@@ -295,7 +295,7 @@ void Gateway::finish() {
 template <class Answer>
 std::optional<Answer> Gateway::ask_io(const std::function<Answer()>& question) {
     std::optional<Answer> answer;
-    if (!run_on(
+    if (!call_on_reactor(
             reactor_, [&] { answer = question(); }, answer_time_max)) {
         return std::nullopt;
     }

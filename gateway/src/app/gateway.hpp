@@ -23,15 +23,15 @@
 #include "line/history.hpp"
 #include "line/pump.hpp"
 #include "line/pump_watch.hpp"
-#include "live/live_parts.hpp"
 #include "live/live_settings.hpp"
+#include "live/settings_applier.hpp"
 #include "log/log.hpp"
 #include "log/log_level.hpp"
 #include "plan/plan.hpp"
 #include "publish/format_feeds.hpp"
 #include "publish/heartbeats.hpp"
 #include "publish/slow_gaps.hpp"
-#include "record/recorders.hpp"
+#include "recording/recorders.hpp"
 #include "rest/event_streams.hpp"
 #include "rest/rest_server.hpp"
 #include "rest/rest_traffic.hpp"
@@ -136,7 +136,7 @@ class Gateway {
     void take_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] ConfigHandlers config_handlers();
     [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
-    [[nodiscard]] std::string change_settings(const LiveParts::Wanted& wanted);
+    [[nodiscard]] std::string change_settings(const SettingsApplier::Wanted& wanted);
     [[nodiscard]] std::string rest_url() const;
     [[nodiscard]] ServicesParts services_parts();
     [[nodiscard]] EpochLedger epoch_ledger() const;
@@ -188,7 +188,7 @@ class Gateway {
     ChannelWatch channel_watch_;
     SamplingThreads sampling_threads_;
     UnclaimedSections unclaimed_sections_;
-    LiveParts live_parts_;
+    SettingsApplier settings_applier_;
     LiveSettings live_settings_;
     TimerThread state_timer_;
     RestServer rest_;

@@ -1,8 +1,8 @@
 #include "app/activated_sockets.hpp"
 #include "app/command_line.hpp"
+#include "app/daemon.hpp"
 #include "app/gateway.hpp"
 #include "app/read_device.hpp"
-#include "app/service.hpp"
 #include "app/service_notify.hpp"
 #include "app/settings_answer.hpp"
 #include "app/signals.hpp"
@@ -46,7 +46,7 @@ int run(const CommandLine& command_line) {
     ServiceNotify notify(log);
     Gateway gateway(loaded.settings, std::move(loaded.plan), log, source_of(command_line.sources));
     gateway.start();
-    Service service(gateway, signals, log, [&gateway] { gateway.live_settings().reload("SIGHUP"); });
+    Daemon service(gateway, signals, log, [&gateway] { gateway.live_settings().reload("SIGHUP"); });
     service.run(notify);
     gateway.finish();
     return exit_code::ok;

@@ -1,6 +1,6 @@
 #include "app/service_notify.hpp"
 
-#include "base/taken_variable.hpp"
+#include "base/take_variable.hpp"
 #include "log/log_line.hpp"
 
 #include <sys/socket.h>

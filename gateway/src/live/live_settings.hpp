@@ -4,8 +4,8 @@
 #include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "live/config_generations.hpp"
-#include "live/live_parts.hpp"
 #include "live/reload_source.hpp"
+#include "live/settings_applier.hpp"
 #include "log/log.hpp"
 #include "status/reload_report.hpp"
 
@@ -28,17 +28,17 @@ namespace telegate {
 ///
 /// Threads: any; one change at a time, the others wait for their turn. What undoes a change by itself has a thread of
 ///          its own, from the first time that it is wanted to stop().
-/// Limits:  a change waits for other threads as LiveParts says; config_generations_max generations.
+/// Limits:  a change waits for other threads as SettingsApplier says; config_generations_max generations.
 /// Failure: told by the report. A change that cannot be undone when it is due, since a thread does not respond or an
 ///          address is taken, is tried again every revert_pause; one that never can be is logged and stays.
 class LiveSettings {
   public:
-    using Change = std::function<std::string(const LiveParts::Wanted&)>;
+    using Change = std::function<std::string(const SettingsApplier::Wanted&)>;
     static constexpr std::chrono::seconds revert_pause{10};
     /// How old differs_from_file() may be: files are looked at once in this time, however many request the status.
     static constexpr std::chrono::seconds files_age_max{1};
 
-    /// `change` is LiveParts::change().
+    /// `change` is SettingsApplier::change().
     LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log);
 
     struct InForce {

@@ -6,7 +6,7 @@
 #include "device/sampler.hpp"
 #include "encode/payload_format.hpp"
 #include "endpoints/service_endpoints.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <cstddef>
 #include <string>

@@ -11,7 +11,7 @@
 #include "endpoints/service_endpoints.hpp"
 #include "http/rest_options.hpp"
 #include "log/log.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <cstddef>
 #include <functional>

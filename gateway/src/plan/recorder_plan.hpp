@@ -1,7 +1,7 @@
 #pragma once
 
 #include "config/load.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <vector>
 

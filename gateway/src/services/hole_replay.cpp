@@ -18,7 +18,7 @@ void add_gone(std::string& out, std::string_view topic, const ServiceHole& lost,
 }
 
 HoleReplay::HoleReplay(ReplayParts parts, std::string out, const Wanted& wanted, TopicOrder& topics)
-    : Replay(parts, std::move(out), wanted.limit), out_bytes_(out_.size()), cursor_(parts.history, 0) {
+    : HistoryReplay(parts, std::move(out), wanted.limit), out_bytes_(out_.size()), cursor_(parts.history, 0) {
     for (const ServiceHole& hole : wanted.holes) {
         const auto channel = topics.find(hole.topic);
         if (!channel) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "services/replay.hpp"
+#include "services/history_replay.hpp"
 #include "services/topic_order.hpp"
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace telegate {
 /// turns out to have been too late. What is not found is told with its reason: `dropped` where the samples around it
 /// show that it was never published, `not_held` where that cannot be told.
 /// Threads, Failure: as Replay. Limits: ServiceRequest::holes_max holes; two bytes per channel while it is at work.
-class HoleReplay final : public Replay {
+class HoleReplay final : public HistoryReplay {
   public:
     struct Wanted {
         std::span<const ServiceHole> holes;

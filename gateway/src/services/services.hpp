@@ -12,7 +12,7 @@
 #include "line/history.hpp"
 #include "line/pump.hpp"
 #include "services/asked_requests.hpp"
-#include "services/replay.hpp"
+#include "services/history_replay.hpp"
 #include "services/service_request.hpp"
 #include "services/services_status.hpp"
 #include "services/topic_order.hpp"
@@ -112,7 +112,7 @@ class Services {
     struct Job {
         std::string peer;
         Frames envelope;
-        std::unique_ptr<Replay> replay;  // null: the answer is ready
+        std::unique_ptr<HistoryReplay> replay;  // null: the answer is ready
         std::string answer;
         bool waits_for_room = false;
     };
@@ -163,7 +163,7 @@ class Services {
     [[nodiscard]] std::string snapshot(const ServiceRequest& request);
     [[nodiscard]] Answer status(PeerEntry& peer, const ServiceRequest& request);
     [[nodiscard]] Answer replay(PeerEntry& peer, const AskedRequest& asked, const ServiceRequest& request);
-    [[nodiscard]] std::unique_ptr<Replay> make_replay(const ServiceRequest& request);
+    [[nodiscard]] std::unique_ptr<HistoryReplay> make_replay(const ServiceRequest& request);
     [[nodiscard]] std::string past_holes(const ServiceRequest& request);
     [[nodiscard]] std::string end_of(std::span<const ChannelId> page, std::size_t looked_at) const;
     [[nodiscard]] std::uint64_t last_captured(ChannelId channel) const;

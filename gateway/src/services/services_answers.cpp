@@ -153,7 +153,7 @@ Services::Answer Services::replay(PeerEntry& peer, const AskedRequest& asked, co
     return std::nullopt;
 }
 
-std::unique_ptr<Replay> Services::make_replay(const ServiceRequest& request) {
+std::unique_ptr<HistoryReplay> Services::make_replay(const ServiceRequest& request) {
     const ReplayParts parts{parts_.history, parts_.channels, parts_.pump, text_};
     std::string out = begin_answer(request.head, epoch_ms_);
     if (request.holes) {

@@ -6,7 +6,7 @@
 #include "device/sampling_threads.hpp"
 #include "line/channel_watch.hpp"
 #include "line/pump_watch.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 #include "status/health.hpp"
 
 #include <chrono>

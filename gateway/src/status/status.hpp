@@ -10,7 +10,7 @@
 #include "encode/tags.hpp"
 #include "publish/format_feeds.hpp"
 #include "publish/subscriber_status.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 #include "services/services_status.hpp"
 #include "state/past_epochs.hpp"
 #include "status/reload_report.hpp"

@@ -1,4 +1,4 @@
-#include "gateway/record/recorder_harness.hpp"
+#include "gateway/recording/recorder_harness.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 

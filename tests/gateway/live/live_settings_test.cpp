@@ -30,7 +30,7 @@ struct LiveHarness {
         };
         return source;
     }
-    std::string change(const LiveParts::Wanted& wanted) {
+    std::string change(const SettingsApplier::Wanted& wanted) {
         if (!fails_with.empty()) {
             throw std::runtime_error(fails_with);
         }
@@ -53,7 +53,7 @@ struct LiveHarness {
     int changes = 0;
     Log log{"off"};
     LiveSettings live{parse_settings(file, "x.ini"), source(),
-                      [this](const LiveParts::Wanted& wanted) { return change(wanted); }, log};
+                      [this](const SettingsApplier::Wanted& wanted) { return change(wanted); }, log};
 };
 
 }  // namespace
@@ -182,7 +182,7 @@ TEST_CASE("settings made from ones that are not in force any more are refused", 
 TEST_CASE("without a source there is nothing to reload", "[gateway][live]") {
     Log log("off");
     LiveSettings live(
-        Settings(), {}, [](const LiveParts::Wanted&) { return std::string(); }, log);
+        Settings(), {}, [](const SettingsApplier::Wanted&) { return std::string(); }, log);
     CHECK(live.reload("SIGHUP").outcome == ReloadOutcome::failed);
 }
 

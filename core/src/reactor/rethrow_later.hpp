@@ -12,7 +12,7 @@ namespace telegate {
 ///
 /// Threads: the reactor's. Limits: one posted handler for each exception. Failure: std::bad_alloc when even that fails.
 template <class Call>
-void call_out(Reactor& reactor, Call&& call) {
+void rethrow_later(Reactor& reactor, Call&& call) {
     try {
         std::forward<Call>(call)();
     } catch (...) {

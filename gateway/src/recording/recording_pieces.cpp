@@ -1,4 +1,4 @@
-#include "record/recording_pieces.hpp"
+#include "recording/recording_pieces.hpp"
 
 #include <algorithm>
 #include <span>

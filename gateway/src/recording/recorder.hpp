@@ -3,9 +3,9 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "log/log.hpp"
-#include "record/recorder_buffer.hpp"
-#include "record/recording_file.hpp"
-#include "record/recording_pieces.hpp"
+#include "recording/recorder_buffer.hpp"
+#include "recording/recording_file.hpp"
+#include "recording/recording_pieces.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "base/taken_variable.hpp"
+#include "base/take_variable.hpp"
 
 #include <charconv>
 #include <cstdlib>

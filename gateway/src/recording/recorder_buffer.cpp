@@ -1,4 +1,4 @@
-#include "record/recorder_buffer.hpp"
+#include "recording/recorder_buffer.hpp"
 
 #include "core/assert.hpp"
 

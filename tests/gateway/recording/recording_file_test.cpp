@@ -1,7 +1,7 @@
-#include "record/recording_file.hpp"
+#include "recording/recording_file.hpp"
 
-#include "gateway/record/recorder_harness.hpp"
-#include "record/recorders.hpp"
+#include "gateway/recording/recorder_harness.hpp"
+#include "recording/recorders.hpp"
 #include "support/catch.hpp"
 
 #include <sys/stat.h>

@@ -10,7 +10,7 @@
 namespace telegate {
 
 /// A call that is asked for now and then. Shared, so that it may be given up inside itself.
-struct LaterCall {
+struct DeferredCall {
     std::function<void()> call;
     bool pending = false;
 };
@@ -20,16 +20,16 @@ struct LaterCall {
 /// Threads: the reactor's.
 /// Limits:  each call is in it once; allocates nothing in the steady state.
 /// Failure: add() may throw std::bad_alloc; what a call throws is passed on, and the others are made the next time.
-class Laters {
+class DeferredCalls {
   public:
     [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
-    void add(const std::shared_ptr<LaterCall>& call) {
+    void add(const std::shared_ptr<DeferredCall>& call) {
         if (!call->pending) {
             calls_.push_back(call);
             call->pending = true;
         }
     }
-    void remove(LaterCall& call) noexcept {
+    void remove(DeferredCall& call) noexcept {
         if (!std::exchange(call.pending, false)) {
             return;
         }
@@ -47,7 +47,7 @@ class Laters {
         bool any = false;
         const Erased erased{*this};
         while (made_ < count) {
-            const std::shared_ptr<LaterCall> next = std::move(calls_[made_++]);
+            const std::shared_ptr<DeferredCall> next = std::move(calls_[made_++]);
             if (next != nullptr) {
                 next->pending = false;
                 any = true;
@@ -60,14 +60,15 @@ class Laters {
   private:
     /// Takes out what was made, also when a call throws.
     struct Erased {
-        Laters& laters;
+        DeferredCalls& deferred_calls;
         ~Erased() {
-            laters.calls_.erase(laters.calls_.begin(),
-                                laters.calls_.begin() + static_cast<std::ptrdiff_t>(std::exchange(laters.made_, 0)));
+            deferred_calls.calls_.erase(
+                deferred_calls.calls_.begin(),
+                deferred_calls.calls_.begin() + static_cast<std::ptrdiff_t>(std::exchange(deferred_calls.made_, 0)));
         }
     };
 
-    std::vector<std::shared_ptr<LaterCall>> calls_;
+    std::vector<std::shared_ptr<DeferredCall>> calls_;
     std::size_t made_ = 0;
 };
 

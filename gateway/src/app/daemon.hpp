@@ -20,10 +20,10 @@ namespace telegate {
 /// Threads: the main thread; one that begins the stop, and one that waits for its end after a second signal.
 /// Limits:  without a watchdog it sleeps until a signal comes.
 /// Failure: where a thread of the gateway does not end, the second signal ends the process with exit code 70.
-class Service {
+class Daemon {
   public:
     /// `reload` takes new settings over, and logs what became of it.
-    Service(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload);
+    Daemon(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload);
 
     /// `gateway` has been started. Returns when it has stopped in order, or at the second SIGINT or SIGTERM.
     void run(ServiceNotify& notify);

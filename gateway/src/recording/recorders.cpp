@@ -1,4 +1,4 @@
-#include "record/recorders.hpp"
+#include "recording/recorders.hpp"
 
 #include "log/log_line.hpp"
 

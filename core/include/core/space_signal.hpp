@@ -11,7 +11,7 @@ namespace telegate {
 /// Threads: any.
 /// Limits:  one wake-up of all who wait, however often it rings before they have woken.
 /// Failure: none.
-class RoomBell {
+class SpaceSignal {
   public:
     /// Returns after the next ring(), or immediately if `has_room()`, which is called after the flag is set.
     template <class HasRoom>

@@ -1,4 +1,4 @@
-#include "record/recording_file.hpp"
+#include "recording/recording_file.hpp"
 
 #include "device/recording/recording_reader.hpp"
 

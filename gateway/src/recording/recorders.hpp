@@ -1,7 +1,7 @@
 #pragma once
 
 #include "line/sample_consumer.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <atomic>
 #include <cstdint>

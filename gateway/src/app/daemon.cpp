@@ -1,4 +1,4 @@
-#include "app/service.hpp"
+#include "app/daemon.hpp"
 
 #include "base/exit_code.hpp"
 #include "status/state_text.hpp"
@@ -61,10 +61,10 @@ std::string with_warnings(const std::string& text, const Health& health) {
 
 }  // namespace
 
-Service::Service(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload)
+Daemon::Daemon(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload)
     : gateway_(gateway), signals_(signals), log_(log), reload_(std::move(reload)) {}
 
-void Service::run(ServiceNotify& notify) {
+void Daemon::run(ServiceNotify& notify) {
     notify.ready(running_text());
     std::array<pollfd, 2> waiting{pollfd{signals_.descriptor(), POLLIN, 0},
                                   pollfd{gateway_.stopped_descriptor(), POLLIN, 0}};
@@ -76,7 +76,7 @@ void Service::run(ServiceNotify& notify) {
     }
 }
 
-void Service::answer(int signal, ServiceNotify& notify) {
+void Daemon::answer(int signal, ServiceNotify& notify) {
     switch (signal) {
         case SIGHUP:
             if (!is_stopping_) {
@@ -91,7 +91,7 @@ void Service::answer(int signal, ServiceNotify& notify) {
     }
 }
 
-void Service::ask_to_stop(ServiceNotify& notify) {
+void Daemon::ask_to_stop(ServiceNotify& notify) {
     if (is_stopping_) {
         log_.warn_each("second signal: stopping at once");
         is_cut_ = true;
@@ -105,7 +105,7 @@ void Service::ask_to_stop(ServiceNotify& notify) {
 }
 
 /// A thread that does not end must not keep the process.
-void Service::leave_without_stuck() {
+void Daemon::leave_without_stuck() {
     leaving_ = std::jthread([this](const std::stop_token& stopped) {
         constexpr std::chrono::seconds patience{1};
         std::mutex mutex;
@@ -119,13 +119,13 @@ void Service::leave_without_stuck() {
     });
 }
 
-void Service::log_state() {
+void Daemon::log_state() {
     for (const LogLine& line : state_lines(gateway_.health(), gateway_.snapshot())) {
         log_.info_each(line);
     }
 }
 
-int Service::look_after(ServiceNotify& notify) {
+int Daemon::look_after(ServiceNotify& notify) {
     if (notify.watchdog_time() == Duration(0)) {
         return -1;
     }
@@ -148,12 +148,12 @@ int Service::look_after(ServiceNotify& notify) {
     return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 1));
 }
 
-std::string Service::running_text() const {
+std::string Daemon::running_text() const {
     return "running" + places_text(": REST at ", gateway_.rest_urls(), ", without REST") +
            places_text("; services at ", gateway_.service_urls(), "") + reload_text(last_reload());
 }
 
-std::optional<ReloadStatus> Service::last_reload() const {
+std::optional<ReloadStatus> Daemon::last_reload() const {
     return gateway_.live_settings().status().last_reload;
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/channel_table.hpp"
 #include "device/recording/recording_encoder.hpp"
-#include "record/recorder_buffer.hpp"
+#include "recording/recorder_buffer.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -13,7 +13,7 @@
 #include "live/plan_change.hpp"
 #include "log/log_level.hpp"
 #include "publish/heartbeats.hpp"
-#include "record/recorders.hpp"
+#include "recording/recorders.hpp"
 
 #include <chrono>
 #include <functional>
@@ -31,7 +31,7 @@ namespace telegate {
 /// Limits:  waits up to answer_time_max for each of the two threads, and for the disks of recordings that end.
 /// Failure: change() throws, and then nothing was changed: SettingsError for what is wrong with the settings,
 ///          std::length_error when a restart has to make room, any other exception for what failed outside.
-class LiveParts {
+class SettingsApplier {
   public:
     /// How long the sampling thread and the io thread may take to answer.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
@@ -53,7 +53,7 @@ class LiveParts {
         /// Called on the reactor's thread when other formats have endpoints.
         std::function<void()> on_formats;
     };
-    explicit LiveParts(Parts parts) noexcept : parts_(std::move(parts)) {}
+    explicit SettingsApplier(Parts parts) noexcept : parts_(std::move(parts)) {}
 
     struct Wanted {
         const Settings& from;  // in force

@@ -1,4 +1,4 @@
-#include "services/replay.hpp"
+#include "services/history_replay.hpp"
 #include "core/waker.hpp"
 #include "services/hole_replay.hpp"
 #include "services/topic_order.hpp"
@@ -47,7 +47,7 @@ struct ReplayBench {
         pump.drain_all();
     }
     [[nodiscard]] ReplayParts parts() { return {history, channels, pump, text}; }
-    [[nodiscard]] static json answer_of(Replay& replay) {
+    [[nodiscard]] static json answer_of(HistoryReplay& replay) {
         while (!replay.step()) {
         }
         return json::parse(replay.take_answer());

@@ -1,6 +1,6 @@
-#include "live/live_parts.hpp"
+#include "live/settings_applier.hpp"
 
-#include "base/run_on.hpp"
+#include "base/call_on_reactor.hpp"
 #include "live/plan_change.hpp"
 #include "plan/gateway_driver.hpp"
 
@@ -21,7 +21,7 @@ bool concerns(const std::vector<SettingChange>& changes, std::string_view sectio
 
 }  // namespace
 
-std::string LiveParts::change(const Wanted& wanted) {
+std::string SettingsApplier::change(const Wanted& wanted) {
     PlannedChange planned = plan_change(wanted.from, wanted.to, wanted.changes);
     if (wanted.dry_run) {
         return "";
@@ -52,17 +52,17 @@ std::string LiveParts::change(const Wanted& wanted) {
     return endpoints.empty() ? "" : publish(endpoints);
 }
 
-LiveParts::Endpoints LiveParts::bind(const Wanted& wanted, const PlannedChange& planned) {
+SettingsApplier::Endpoints SettingsApplier::bind(const Wanted& wanted, const PlannedChange& planned) {
     Endpoints endpoints;
     const bool any = concerns(wanted.changes, "publish") || concerns(wanted.changes, "services");
-    if (any && !run_on(
+    if (any && !call_on_reactor(
                    parts_.reactor, [&] { bind_now(endpoints, wanted, planned); }, answer_time_max)) {
         throw std::runtime_error(late_io);
     }
     return endpoints;
 }
 
-void LiveParts::bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned) {
+void SettingsApplier::bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned) {
     if (concerns(wanted.changes, "publish")) {
         endpoints.publish = parts_.publishers.prepare(planned.publish);
     }
@@ -80,7 +80,7 @@ void LiveParts::bind_now(Endpoints& endpoints, const Wanted& wanted, const Plann
     }
 }
 
-void LiveParts::change_devices(DeviceChange change) {
+void SettingsApplier::change_devices(DeviceChange change) {
     if (change.empty()) {
         return;
     }
@@ -95,7 +95,7 @@ void LiveParts::change_devices(DeviceChange change) {
 }
 
 /// Returns endpoints that are gone. Thread: the reactor's.
-std::vector<std::string> LiveParts::take_back(const Parts& parts, const Endpoints& endpoints) {
+std::vector<std::string> SettingsApplier::take_back(const Parts& parts, const Endpoints& endpoints) {
     std::vector<std::string> lost;
     if (endpoints.publish != nullptr) {
         lost = parts.publishers.roll_back(*endpoints.publish);
@@ -109,9 +109,9 @@ std::vector<std::string> LiveParts::take_back(const Parts& parts, const Endpoint
 }
 
 /// Returns what could not be taken back.
-std::string LiveParts::roll_back(const Endpoints& endpoints) {
+std::string SettingsApplier::roll_back(const Endpoints& endpoints) {
     std::vector<std::string> lost;
-    if (!run_on(
+    if (!call_on_reactor(
             parts_.reactor, [&] { lost = take_back(parts_, endpoints); }, answer_time_max)) {
         parts_.reactor.post([parts = parts_, endpoints] { (void)take_back(parts, endpoints); });
         return std::string(late_io) + ": new endpoints are closed when it does";
@@ -119,7 +119,7 @@ std::string LiveParts::roll_back(const Endpoints& endpoints) {
     return lost.empty() ? "" : "no longer bound: " + lost.front();
 }
 
-std::string LiveParts::publish(const Endpoints& endpoints) {
+std::string SettingsApplier::publish(const Endpoints& endpoints) {
     const auto call = [parts = parts_, endpoints] {
         if (endpoints.publish != nullptr) {
             parts.publishers.apply(*endpoints.publish, leaving_grace);
@@ -129,7 +129,7 @@ std::string LiveParts::publish(const Endpoints& endpoints) {
             parts.services.apply(*endpoints.services, leaving_grace);
         }
     };
-    if (run_on(parts_.reactor, call, answer_time_max)) {
+    if (call_on_reactor(parts_.reactor, call, answer_time_max)) {
         return "";
     }
     parts_.reactor.post(call);

@@ -1,4 +1,4 @@
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include "log/log_line.hpp"
 

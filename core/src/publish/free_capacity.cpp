@@ -1,4 +1,4 @@
-#include "publish/headroom.hpp"
+#include "publish/free_capacity.hpp"
 
 #include "session/outbox.hpp"
 #include "session/session.hpp"
@@ -19,7 +19,7 @@ LaneProgress progress_of(const PeerTable& peers) noexcept {
 
 /// Has the threads that have no room tell when they do. One that has some keeps it until more is published, and would
 /// tell so at once, over and over.
-bool Headroom::look(std::uint64_t end, std::uint64_t given) noexcept {
+bool FreeCapacity::look(std::uint64_t end, std::uint64_t given) noexcept {
     if (see(end, given)) {
         return true;
     }
@@ -35,7 +35,7 @@ bool Headroom::look(std::uint64_t end, std::uint64_t given) noexcept {
     return !lanes_.empty() && see(end, given);
 }
 
-bool Headroom::see(std::uint64_t end, std::uint64_t given) noexcept {
+bool FreeCapacity::see(std::uint64_t end, std::uint64_t given) noexcept {
     LaneProgress progress = progress_of(peers_);
     for (const auto& lane : lanes_) {
         const LaneProgress theirs = lane->progress();

@@ -19,10 +19,11 @@ namespace telegate {
 /// subscribers stays a lower bound, since they only get further, so it looks at them again only when that does not do.
 ///
 /// Threads: the reactor's. Limits: none. Failure: none.
-class Headroom {
+class FreeCapacity {
   public:
     /// `backlog_bytes_max`: the log's end may be so far ahead of the slowest.
-    Headroom(const SegmentLog& log, const Tail& tail, const PeerTable& peers, std::size_t backlog_bytes_max) noexcept
+    FreeCapacity(const SegmentLog& log, const Tail& tail, const PeerTable& peers,
+                 std::size_t backlog_bytes_max) noexcept
         : log_(log), tail_(tail), peers_(peers), backlog_bytes_max_(backlog_bytes_max) {}
 
     /// Subscribers on other threads count too.

@@ -30,13 +30,13 @@ struct ReplayParts {
 /// Threads: the pump's.
 /// Limits:  step_samples looked at in one step, an answer of answer_bytes_max.
 /// Failure: may throw std::bad_alloc.
-class Replay {
+class HistoryReplay {
   public:
     static constexpr std::size_t step_samples = 128;
 
-    virtual ~Replay() = default;
-    Replay(const Replay&) = delete;
-    Replay& operator=(const Replay&) = delete;
+    virtual ~HistoryReplay() = default;
+    HistoryReplay(const HistoryReplay&) = delete;
+    HistoryReplay& operator=(const HistoryReplay&) = delete;
 
     /// Whether the answer is whole.
     [[nodiscard]] virtual bool step() = 0;
@@ -46,7 +46,7 @@ class Replay {
 
   protected:
     /// `out` is the beginning of the answer.
-    Replay(ReplayParts parts, std::string out, std::size_t limit);
+    HistoryReplay(ReplayParts parts, std::string out, std::size_t limit);
 
     void add(const TelemetrySample& sample);
     [[nodiscard]] bool is_full() const noexcept { return samples_ >= limit_ || out_.size() >= samples_bytes_max; }
@@ -63,7 +63,7 @@ class Replay {
 
 /// Samples from a position on.
 /// Threads, Failure: as Replay. Limits: looked_max samples looked at for one answer, which may then have none.
-class PositionReplay final : public Replay {
+class PositionReplay final : public HistoryReplay {
   public:
     static constexpr std::uint64_t looked_max = 262'144;
 

@@ -2,7 +2,7 @@
 
 #include "device/recording/made_recording.hpp"
 #include "log/log.hpp"
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 #include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
 

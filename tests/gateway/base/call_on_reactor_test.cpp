@@ -1,4 +1,4 @@
-#include "base/run_on.hpp"
+#include "base/call_on_reactor.hpp"
 
 #include "support/catch.hpp"
 
@@ -24,25 +24,25 @@ struct ReactorThread {
 
 }  // namespace
 
-TEST_CASE("a call is made on the reactor's thread and waited for", "[gateway][run_on]") {
+TEST_CASE("a call is made on the reactor's thread and waited for", "[gateway][call_on_reactor]") {
     ReactorThread other;
     std::thread::id made_on;
-    CHECK(run_on(
+    CHECK(call_on_reactor(
         other.reactor, [&] { made_on = std::this_thread::get_id(); }, 60s));
     CHECK(made_on == other.thread.get_id());
 }
 
-TEST_CASE("what the call throws comes back", "[gateway][run_on]") {
+TEST_CASE("what the call throws comes back", "[gateway][call_on_reactor]") {
     ReactorThread other;
-    CHECK_THROWS_WITH(run_on(
+    CHECK_THROWS_WITH(call_on_reactor(
                           other.reactor, [] { throw std::runtime_error("taken"); }, 60s),
                       "taken");
 }
 
-TEST_CASE("a call that the reactor does not come to in time is not made later", "[gateway][run_on]") {
+TEST_CASE("a call that the reactor does not come to in time is not made later", "[gateway][call_on_reactor]") {
     Reactor reactor;
     bool made = false;
-    CHECK_FALSE(run_on(
+    CHECK_FALSE(call_on_reactor(
         reactor, [&] { made = true; }, 1ms));
     reactor.poll();
     CHECK_FALSE(made);

@@ -1,4 +1,4 @@
-#include "base/run_on.hpp"
+#include "base/call_on_reactor.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -43,7 +43,7 @@ void answer(std::shared_ptr<PostedCall> held) {
 
 }  // namespace
 
-bool run_on(Reactor& reactor, std::function<void()> call, std::chrono::milliseconds time) {
+bool call_on_reactor(Reactor& reactor, std::function<void()> call, std::chrono::milliseconds time) {
     const auto request = std::make_shared<PostedCall>();
     request->call = std::move(call);
     reactor.post([held = request]() mutable { answer(std::move(held)); });

@@ -1,15 +1,15 @@
-#include "services/replay.hpp"
+#include "services/history_replay.hpp"
 
 #include <span>
 
 namespace telegate {
 
-Replay::Replay(ReplayParts parts, std::string out, std::size_t limit)
+HistoryReplay::HistoryReplay(ReplayParts parts, std::string out, std::size_t limit)
     : parts_(parts), out_(std::move(out)), limit_(limit) {
     out_ += ",\"samples\":[";
 }
 
-void Replay::add(const TelemetrySample& sample) {
+void HistoryReplay::add(const TelemetrySample& sample) {
     if (samples_ > 0) {
         out_ += ',';
     }
@@ -18,7 +18,7 @@ void Replay::add(const TelemetrySample& sample) {
 }
 
 PositionReplay::PositionReplay(ReplayParts parts, std::string out, Wanted wanted)
-    : Replay(parts, std::move(out), wanted.limit),
+    : HistoryReplay(parts, std::move(out), wanted.limit),
       filter_(parts.channels, {std::move(wanted.prefix)}),
       cursor_(parts.history, wanted.position) {}
 

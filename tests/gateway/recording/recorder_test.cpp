@@ -1,6 +1,6 @@
-#include "record/recorder.hpp"
+#include "recording/recorder.hpp"
 
-#include "gateway/record/recorder_harness.hpp"
+#include "gateway/recording/recorder_harness.hpp"
 #include "support/catch.hpp"
 
 #include <string>
