@@ -1,6 +1,6 @@
 #include "transport/ipc_file.hpp"
 
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 #include "transport/transport.hpp"
 
 #include <fcntl.h>

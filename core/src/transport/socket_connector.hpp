@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/unique_fd.hpp"
 #include "core/reactor.hpp"
+#include "core/unique_fd.hpp"
 #include "core/watch.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_stream.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "base/unique_fd.hpp"
 #include "core/endpoint.hpp"
 #include "core/reactor.hpp"
+#include "core/unique_fd.hpp"
 #include "core/watch.hpp"
 #include "transport/ipc_file.hpp"
 #include "transport/socket_stream.hpp"

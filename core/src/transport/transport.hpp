@@ -1,9 +1,9 @@
 #pragma once
 
-#include "base/unique_fd.hpp"
 #include "core/endpoint.hpp"
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
+#include "core/unique_fd.hpp"
 #include "transport/stream.hpp"
 
 #include <functional>

@@ -1,8 +1,8 @@
 #include "core/curve.hpp"
 
 #include "base/sodium.hpp"
-#include "base/unique_fd.hpp"
 #include "core/limits.hpp"
+#include "core/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,7 @@
 #include "exec/child_process.hpp"
 
+#include "core/unique_fd.hpp"
+
 #include "exec/launch.hpp"
 #include "path_fault.hpp"
 
@@ -62,33 +64,19 @@ bool is_program(const std::string& path) noexcept {
     return ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Descriptors that close themselves, above those of the standard streams.
-class Descriptor {
-  public:
-    explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {
-        if (descriptor_ >= 0 && descriptor_ <= STDERR_FILENO) {
-            descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-            ::close(descriptor);
-        }
+/// Moves a descriptor above those of the standard streams.
+UniqueFd above_standard(int descriptor) noexcept {
+    if (descriptor < 0 || descriptor > STDERR_FILENO) {
+        return UniqueFd(descriptor);
     }
-    ~Descriptor() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-    Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-
-    [[nodiscard]] int get() const noexcept { return descriptor_; }
-    [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
-
-  private:
-    int descriptor_;
-};
+    UniqueFd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    ::close(descriptor);
+    return moved;
+}
 
 struct Pipe {
-    Descriptor reader{-1};
-    Descriptor writer{-1};
+    UniqueFd reader;
+    UniqueFd writer;
 
     [[nodiscard]] bool is_open() const noexcept { return reader.get() >= 0 && writer.get() >= 0; }
 };
@@ -99,7 +87,7 @@ Pipe make_pipe() noexcept {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         return {};
     }
-    Pipe made{Descriptor(ends[0]), Descriptor(ends[1])};
+    Pipe made{above_standard(ends[0]), above_standard(ends[1])};
     if (made.is_open()) {
         (void)::fcntl(made.reader.get(), F_SETFL, O_NONBLOCK);
     }
@@ -194,7 +182,7 @@ std::string ChildProcess::start() {
 }
 
 std::string ChildProcess::launch_with(const std::string& path, int output, int errors) {
-    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const UniqueFd nothing = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (nothing.get() < 0) {
         return "/dev/null: " + error_text(errno);
     }

@@ -1,6 +1,6 @@
 #include "base/whole_file.hpp"
 
-#include "base/descriptor.hpp"
+#include "core/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ std::string link_target(std::string path) {
 }
 
 std::string read_whole_file(const std::string& path, std::size_t bytes_max) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
         fail_to("open " + path);
@@ -83,7 +83,7 @@ void replace_whole_file(const std::string& path, std::string_view text) {
     const std::string fresh = path + ".new";
     ::unlink(fresh.c_str());  // what is left of a write that was cut
     {
-        const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+        const UniqueFd file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
         if (file.get() < 0) {
             fail_to("open " + fresh);
         }
@@ -96,7 +96,7 @@ void replace_whole_file(const std::string& path, std::string_view text) {
         fail_to("rename " + fresh);
     }
     const std::string folder = std::filesystem::path(path).parent_path().string();
-    const Descriptor parent(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd parent(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (parent.get() < 0 || ::fsync(parent.get()) != 0) {
         fail_to("fsync " + folder);
     }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate {
@@ -14,16 +12,17 @@ namespace {
 
 constexpr std::array all_formats{PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record};
 
-/// Whether it is another address each time that it is bound.
-bool is_any(const Endpoint& endpoint) {
-    return endpoint.transport == Transport::tcp ? endpoint.port == 0 : endpoint.path == "*";
-}
-
 constexpr std::size_t segment_bytes_least = 16 * 1024;
 
-/// Whose failure names the setting.
-Endpoint bind_publisher(const FormatEndpoint& wanted, Publisher& publisher) {
+}  // namespace
+
+Publisher& PublishSockets::of(const Wanted& wanted) const noexcept {
+    return publishers_->publisher_of(wanted.format);
+}
+
+Endpoint PublishSockets::bind(const Wanted& wanted) {
     return get_for("[publish \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
+        Publisher& publisher = of(wanted);
         const Security security = to_security(wanted.curve);
         Endpoint bound = wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
                                             : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security);
@@ -32,27 +31,42 @@ Endpoint bind_publisher(const FormatEndpoint& wanted, Publisher& publisher) {
     });
 }
 
-}  // namespace
+void PublishSockets::bind_again(const Wanted& wanted, const Endpoint& at) {
+    of(wanted).bind(at, to_security(wanted.curve));
+    of(wanted).set_delivery(at, wanted.delivery);
+}
 
-/// Threads, Limits: as Publishers. Failure: none.
-struct Publishers::Prepared {
-    struct Leaving {
-        Bound bound;
-        bool is_unbound = false;  // already, since it was in the way
-    };
-    std::vector<Bound> next;  // all endpoints, in their order
-    std::vector<Bound> fresh;
-    std::vector<Leaving> leaving;
-};
+void PublishSockets::unbind(const Wanted& wanted, const Endpoint& at) {
+    of(wanted).unbind(at);
+}
+
+void PublishSockets::close_peers(const Wanted& wanted, const Endpoint& at, std::chrono::milliseconds grace) {
+    of(wanted).close_subscribers(at, grace);
+}
+
+void PublishSockets::set_security(const Wanted& wanted, const Endpoint& at, const Security& security) {
+    of(wanted).set_security(at, security);
+}
+
+std::vector<PeerStatus> PublishSockets::peers(const Wanted& wanted) {
+    return of(wanted).subscribers();
+}
+
+bool PublishSockets::close_peer(const Wanted& wanted, std::uint64_t id, std::string_view why) {
+    return of(wanted).close_peer(id, why);
+}
+
+void PublishSockets::change(const Wanted& before, const Wanted& after, const Endpoint& at) {
+    if (before.delivery != after.delivery) {
+        of(after).set_delivery(at, after.delivery);
+    }
+}
 
 Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max,
                        Hooks hooks)
-    : reactor_(reactor), connections_max_(connections_max), hooks_(std::move(hooks)) {
+    : reactor_(reactor), connections_max_(connections_max), hooks_(std::move(hooks)), bound_(PublishSockets(*this)) {
     add_lines(endpoints);
-    for (const FormatEndpoint& wanted : endpoints) {
-        bound_.push_back({wanted, bind_publisher(wanted, publisher_of(wanted.format))});
-        bound_.back().wanted.adopted = -1;  // the publisher has it
-    }
+    bound_.bind(endpoints);
 }
 
 /// For the formats that have none yet.
@@ -101,121 +115,16 @@ Publisher& Publishers::publisher_of(PayloadFormat format) const noexcept {
     return *line->publisher;
 }
 
-/// Finds for each of the next endpoints the one that it is already, and returns those that are none of them. The same
-/// name comes first, then the same address under another name, then one that spells out what was bound before.
-std::vector<Publishers::Bound> Publishers::match(std::vector<Bound>& next) const {
-    std::vector<Bound> left = bound_;
-    std::vector<bool> found(next.size(), false);
-    const auto take = [&](auto is_same) {
-        for (std::size_t i = 0; i < next.size(); ++i) {
-            const auto known = std::find_if(left.begin(), left.end(), [&](const Bound& old) {
-                return old.wanted.format == next[i].wanted.format && is_same(old, next[i].wanted);
-            });
-            if (!found[i] && known != left.end()) {
-                found[i] = true;
-                next[i].as_bound = known->as_bound;
-                left.erase(known);
-            }
-        }
-    };
-    take([](const Bound& old, const FormatEndpoint& wanted) {
-        return old.wanted.name == wanted.name && old.wanted.endpoint == wanted.endpoint;
-    });
-    take([](const Bound& old, const FormatEndpoint& wanted) {
-        return old.wanted.endpoint == wanted.endpoint && !is_any(wanted.endpoint);
-    });
-    take([](const Bound& old, const FormatEndpoint& wanted) { return old.as_bound == wanted.endpoint; });
-    return left;
-}
-
 std::shared_ptr<Publishers::Prepared> Publishers::prepare(std::span<const FormatEndpoint> endpoints) {
-    auto prepared = std::make_shared<Prepared>();
-    const Endpoint not_bound{};
-    for (const FormatEndpoint& wanted : endpoints) {
-        prepared->next.push_back({wanted, not_bound});
-    }
-    for (Bound& old : match(prepared->next)) {
-        prepared->leaving.push_back({std::move(old)});
-    }
     add_lines(endpoints);
-    try {
-        for (Bound& each : prepared->next) {
-            if (each.as_bound == not_bound) {
-                each.as_bound = bind(each.wanted, *prepared);
-                prepared->fresh.push_back(each);
-            }
-        }
-    } catch (const std::exception& error) {
-        const std::vector<std::string> lost = roll_back(*prepared);
-        if (lost.empty()) {
-            throw;
-        }
-        throw std::runtime_error(std::string(error.what()) + "; no longer bound either: " + lost.front());
-    }
-    return prepared;
-}
-
-Endpoint Publishers::bind(const FormatEndpoint& wanted, Prepared& prepared) {
-    for (Prepared::Leaving& each : prepared.leaving) {
-        if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {
-            each.is_unbound = true;
-            publisher_of(each.bound.wanted.format).unbind(each.bound.as_bound);
-        }
-    }
-    return bind_publisher(wanted, publisher_of(wanted.format));
-}
-
-std::vector<std::string> Publishers::roll_back(Prepared& prepared) {
-    for (const Bound& each : std::exchange(prepared.fresh, {})) {
-        Publisher& publisher = publisher_of(each.wanted.format);
-        publisher.unbind(each.as_bound);
-        publisher.close_subscribers(each.as_bound, std::chrono::milliseconds(0));
-    }
-    std::vector<std::string> lost;
-    for (const Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
-        if (!each.is_unbound) {
-            continue;
-        }
-        try {
-            Publisher& publisher = publisher_of(each.bound.wanted.format);
-            publisher.bind(each.bound.as_bound, to_security(each.bound.wanted.curve));
-            publisher.set_delivery(each.bound.as_bound, each.bound.wanted.delivery);
-        } catch (const std::exception& error) {
-            lost.push_back(to_string(each.bound.as_bound) + ": " + error.what());
-            std::erase_if(bound_, [&](const Bound& old) { return old.as_bound == each.bound.as_bound; });
-        }
-    }
-    return lost;
-}
-
-void Publishers::apply(Prepared& prepared, std::chrono::milliseconds grace) {
-    for (const Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
-        Publisher& publisher = publisher_of(each.bound.wanted.format);
-        if (!each.is_unbound) {
-            publisher.unbind(each.bound.as_bound);
-        }
-        publisher.close_subscribers(each.bound.as_bound, grace);
-    }
-    for (const Bound& after : prepared.next) {
-        const auto before = std::find_if(bound_.begin(), bound_.end(), [&](const Bound& old) {
-            return old.wanted.format == after.wanted.format && old.as_bound == after.as_bound;
-        });
-        if (before != bound_.end()) {
-            change_curve(*before, after, grace);
-        }
-        if (before != bound_.end() && before->wanted.delivery != after.wanted.delivery) {
-            publisher_of(after.wanted.format).set_delivery(after.as_bound, after.wanted.delivery);
-        }
-    }
-    prepared.fresh.clear();
-    bound_ = std::move(prepared.next);
+    return bound_.prepare(endpoints);
 }
 
 std::vector<FormatPublisher> Publishers::by_format() const {
     std::vector<FormatPublisher> result;
     for (const Line& line : lines_) {
-        if (std::any_of(bound_.begin(), bound_.end(),
-                        [&](const Bound& each) { return each.wanted.format == line.format; })) {
+        if (std::any_of(bound_.all().begin(), bound_.all().end(),
+                        [&](const auto& each) { return each.wanted.format == line.format; })) {
             result.push_back({line.format, *line.publisher});
         }
     }
@@ -224,7 +133,7 @@ std::vector<FormatPublisher> Publishers::by_format() const {
 
 std::vector<FormatEndpoint> Publishers::endpoints() const {
     std::vector<FormatEndpoint> result;
-    for (const Bound& each : bound_) {
+    for (const auto& each : bound_.all()) {
         result.push_back(each.wanted);
         result.back().endpoint = each.as_bound;
     }
@@ -263,7 +172,7 @@ bool Publishers::close_peer(PayloadFormat format, std::uint64_t id, std::string_
 }
 
 bool Publishers::has_last_value(PayloadFormat format, std::string_view endpoint) const {
-    return std::any_of(bound_.begin(), bound_.end(), [&](const Bound& each) {
+    return std::any_of(bound_.all().begin(), bound_.all().end(), [&](const auto& each) {
         return each.wanted.last_value && each.wanted.format == format && to_string(each.as_bound) == endpoint;
     });
 }

@@ -3,6 +3,7 @@
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "encode/payload_format.hpp"
+#include "endpoints/bound_endpoints.hpp"
 #include "endpoints/publish_curve.hpp"
 #include "publish/format_publisher.hpp"
 #include "publish/subscriber_status.hpp"
@@ -19,6 +20,33 @@
 #include <vector>
 
 namespace telegate {
+
+class Publishers;
+
+/// How BoundEndpoints uses the publishers.
+///
+/// Threads, Limits, Failure: as BoundEndpoints.
+class PublishSockets {
+  public:
+    using Wanted = FormatEndpoint;
+
+    explicit PublishSockets(Publishers& publishers) noexcept : publishers_(&publishers) {}
+
+    static bool share_socket(const Wanted& a, const Wanted& b) noexcept { return a.format == b.format; }
+    Endpoint bind(const Wanted& wanted);
+    void bind_again(const Wanted& wanted, const Endpoint& at);
+    void unbind(const Wanted& wanted, const Endpoint& at);
+    void close_peers(const Wanted& wanted, const Endpoint& at, std::chrono::milliseconds grace);
+    void set_security(const Wanted& wanted, const Endpoint& at, const Security& security);
+    std::vector<PeerStatus> peers(const Wanted& wanted);
+    bool close_peer(const Wanted& wanted, std::uint64_t id, std::string_view why);
+    void change(const Wanted& before, const Wanted& after, const Endpoint& at);
+
+  private:
+    [[nodiscard]] Publisher& of(const Wanted& wanted) const noexcept;
+
+    Publishers* publishers_;
+};
 
 /// The gateway's publishers: one for each format that some endpoint has, with a log and subscriptions of its own. One
 /// that has been made stays, with its counts, when its last endpoint has gone.
@@ -39,20 +67,12 @@ class Publishers {
     };
     Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max, Hooks hooks);
 
-    /// What prepare() has found and bound.
-    struct Prepared;
-    /// Binds the endpoints that are new, nothing else. Those that stay as they are for a subscriber are not touched,
-    /// whatever their order, and with port 0 keep the port that they have. Where one that is to go is in the way, it is
-    /// no longer bound from here on, but its subscribers stay. When it throws, all is as before.
+    using Prepared = BoundEndpoints<PublishSockets>::Prepared;
+    /// These are those of BoundEndpoints; prepare() makes the publishers of new formats.
     [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const FormatEndpoint> endpoints);
-    /// Back to how it was before prepare(). Returns endpoints that could not be bound again, which are gone then.
-    std::vector<std::string> roll_back(Prepared& prepared);
-    /// The endpoints are the new ones. The subscribers of those that have gone, or have another mechanism now, may take
-    /// what is pending for `grace`. CURVE as renew() does it.
-    void apply(Prepared& prepared, std::chrono::milliseconds grace);
-    /// Other keys or clients for the endpoint of a section, if they are others. From then on they hold for who comes; a
-    /// subscriber whose key is not among them is closed, and counted. Returns how many; nullopt when nothing changed.
-    std::optional<std::size_t> renew(const NamedCurve& curve);
+    std::vector<std::string> roll_back(Prepared& prepared) { return bound_.roll_back(prepared); }
+    void apply(Prepared& prepared, std::chrono::milliseconds grace) { bound_.apply(prepared, grace); }
+    std::optional<std::size_t> renew(const NamedCurve& curve) { return bound_.renew(curve); }
 
     /// For the pump: formats that have an endpoint.
     [[nodiscard]] std::vector<FormatPublisher> by_format() const;
@@ -62,8 +82,7 @@ class Publishers {
     [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
     [[nodiscard]] std::vector<FormatTotals> totals_by_format() const;
-    /// Subscribers that were closed because their key was among the clients' no more.
-    [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
+    [[nodiscard]] std::uint64_t revoked() const noexcept { return bound_.revoked(); }
 
     /// As Publisher::close_peer(), by the number of SubscriberStatus.
     bool close_peer(PayloadFormat format, std::uint64_t id, std::string_view why = "closed on request");
@@ -75,30 +94,22 @@ class Publishers {
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
 
   private:
+    friend class PublishSockets;
     struct Line {
         PayloadFormat format;
         std::unique_ptr<Publisher> publisher;
-    };
-    struct Bound {
-        FormatEndpoint wanted;  // as in the settings
-        Endpoint as_bound;
     };
 
     void add_lines(std::span<const FormatEndpoint> endpoints);
     [[nodiscard]] std::unique_ptr<Publisher> make_publisher(PayloadFormat format, std::size_t sessions_max,
                                                             std::span<const FormatEndpoint> endpoints);
     [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
-    [[nodiscard]] std::vector<Bound> match(std::vector<Bound>& next) const;
-    [[nodiscard]] Endpoint bind(const FormatEndpoint& wanted, Prepared& prepared);
-    std::size_t change_curve(const Bound& before, const Bound& after, std::chrono::milliseconds grace);
-    std::size_t revoke(const Bound& bound);
 
     Reactor& reactor_;
     const std::size_t connections_max_;
     const Hooks hooks_;
     std::vector<Line> lines_;
-    std::vector<Bound> bound_;
-    std::uint64_t revoked_ = 0;
+    BoundEndpoints<PublishSockets> bound_;
 };
 
 }  // namespace telegate

@@ -2,6 +2,7 @@
 
 #include "core/endpoint.hpp"
 #include "core/router.hpp"
+#include "endpoints/bound_endpoints.hpp"
 #include "endpoints/publish_curve.hpp"
 
 #include <chrono>
@@ -12,11 +13,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
 
-/// An endpoint where services are asked for.
+/// An endpoint where services are requested.
 struct ServiceEndpoint {
     Endpoint endpoint;
     std::string name = {};                               // of its section
@@ -24,46 +26,66 @@ struct ServiceEndpoint {
     std::shared_ptr<const CurveServer> curve = nullptr;  // null: the mechanism NULL
 };
 
-/// Where the router of the services listens, and whom it lets in there.
+/// How BoundEndpoints uses the router of the services.
+///
+/// Threads, Limits, Failure: as BoundEndpoints.
+class ServiceSockets {
+  public:
+    using Wanted = ServiceEndpoint;
+
+    explicit ServiceSockets(Router& router) noexcept : router_(&router) {}
+
+    static bool share_socket(const Wanted& /*a*/, const Wanted& /*b*/) noexcept { return true; }
+    Endpoint bind(const Wanted& wanted);
+    void bind_again(const Wanted& wanted, const Endpoint& at) { router_->bind(at, to_security(wanted.curve)); }
+    void unbind(const Wanted& /*wanted*/, const Endpoint& at) { router_->unbind(at); }
+    void close_peers(const Wanted& /*wanted*/, const Endpoint& at, std::chrono::milliseconds grace) {
+        router_->close_peers(at, grace);
+    }
+    void set_security(const Wanted& /*wanted*/, const Endpoint& at, const Security& security) {
+        router_->set_security(at, security);
+    }
+    std::vector<PeerStatus> peers(const Wanted& /*wanted*/) { return router_->peers(); }
+    bool close_peer(const Wanted& /*wanted*/, std::uint64_t id, std::string_view why) {
+        return router_->close_peer(id, why);
+    }
+    void change(const Wanted& /*before*/, const Wanted& /*after*/, const Endpoint& /*at*/) noexcept {}
+
+  private:
+    Router* router_;
+};
+
+/// Where the router of the services listens, and whom it lets in there: BoundEndpoints with its endpoints as texts for
+/// other threads.
 ///
 /// Threads: the reactor's, or any while nobody turns it.
 /// Limits:  those of the settings.
-/// Failure: the constructor and prepare() throw std::system_error when an address cannot be had.
+/// Failure: as BoundEndpoints.
 class ServiceEndpoints {
   public:
+    using Prepared = BoundEndpoints<ServiceSockets>::Prepared;
+
     ServiceEndpoints(Router& router, std::span<const ServiceEndpoint> endpoints);
 
-    /// What prepare() has found and bound.
-    struct Prepared;
-    /// As those of Publishers.
-    [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const ServiceEndpoint> endpoints);
+    [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const ServiceEndpoint> endpoints) {
+        return bound_.prepare(endpoints);
+    }
     std::vector<std::string> roll_back(Prepared& prepared);
     void apply(Prepared& prepared, std::chrono::milliseconds grace);
-    std::optional<std::size_t> renew(const NamedCurve& curve);
+    std::optional<std::size_t> renew(const NamedCurve& curve) { return bound_.renew(curve); }
 
     /// As bound, in the order in which they were given.
     [[nodiscard]] std::vector<ServiceEndpoint> bound() const;
     /// The same as texts. Threads: any.
     [[nodiscard]] std::vector<std::string> urls() const;
-    /// Peers that were closed because their key was among the clients' no more.
-    [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
+    [[nodiscard]] std::uint64_t revoked() const noexcept { return bound_.revoked(); }
 
   private:
-    struct Bound {
-        ServiceEndpoint wanted;  // as in the settings
-        Endpoint as_bound;
-    };
-
-    [[nodiscard]] Endpoint bind(const ServiceEndpoint& wanted, Prepared& prepared);
-    std::size_t change_curve(const Bound& before, const Bound& after, std::chrono::milliseconds grace);
-
     void note_urls();
 
-    Router& router_;
-    std::vector<Bound> bound_;
+    BoundEndpoints<ServiceSockets> bound_;
     mutable std::mutex mutex_;  // guards the texts
     std::vector<std::string> urls_;
-    std::uint64_t revoked_ = 0;
 };
 
 }  // namespace telegate

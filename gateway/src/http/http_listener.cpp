@@ -212,7 +212,7 @@ HttpListener::Accepted HttpListener::accept() const noexcept {
     sockaddr_storage storage{};
     socklen_t bytes = sizeof storage;
     void* const address = &storage;
-    Descriptor client(::accept4(socket_, static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd client(::accept4(socket_, static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (client.get() < 0) {
         const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         return {.outcome = exhausted ? Outcome::exhausted : Outcome::none};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/descriptor.hpp"
+#include "core/unique_fd.hpp"
 #include "http/http_message.hpp"
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class HttpListener {
     };
     struct Accepted {
         Outcome outcome = Outcome::none;
-        Descriptor socket = {};  // none unless accepted
+        UniqueFd socket = {};  // none unless accepted
         HttpPeer peer = {};
     };
     /// When there is no memory for a client, its connection is closed.

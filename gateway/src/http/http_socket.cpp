@@ -24,7 +24,7 @@ iovec part(std::string_view bytes) noexcept {
 
 }  // namespace
 
-HttpSocket::HttpSocket(Descriptor descriptor, std::unique_ptr<TlsSession> tls) noexcept
+HttpSocket::HttpSocket(UniqueFd descriptor, std::unique_ptr<TlsSession> tls) noexcept
     : descriptor_(std::move(descriptor)), tls_(std::move(tls)), open_(tls_ == nullptr) {}
 
 HttpSocket::Progress HttpSocket::open() noexcept {

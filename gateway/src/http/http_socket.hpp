@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/descriptor.hpp"
+#include "core/unique_fd.hpp"
 #include "http/tls_context.hpp"
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class HttpSocket {
     using Moved = TlsSession::Moved;
 
     /// `descriptor` must be non-blocking. `tls`: none for a plain connection.
-    HttpSocket(Descriptor descriptor, std::unique_ptr<TlsSession> tls) noexcept;
+    HttpSocket(UniqueFd descriptor, std::unique_ptr<TlsSession> tls) noexcept;
 
     /// some: the connection can be used.
     [[nodiscard]] Progress open() noexcept;
@@ -37,7 +37,7 @@ class HttpSocket {
     [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
   private:
-    const Descriptor descriptor_;
+    const UniqueFd descriptor_;
     const std::unique_ptr<TlsSession> tls_;
     bool open_;
 };

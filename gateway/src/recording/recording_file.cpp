@@ -43,7 +43,7 @@ RecordingFile::Opened RecordingFile::open() {
     recording::FileSource source(file_.get());
     const recording::AppendPoint point = recording::find_append_point(source, file_bytes);
     if (!point.fault.empty() && !point.is_recording) {
-        file_ = Descriptor();
+        file_ = UniqueFd();
         throw std::runtime_error(path_ + ": " + point.fault + ", and is left as it is");
     }
     if (!point.fault.empty()) {  // to go on there would hide it, to cut it would lose what is behind
@@ -64,10 +64,9 @@ RecordingFile::Opened RecordingFile::open() {
 
 void RecordingFile::open_locked() {
     bytes_ = 0;
-    file_ = Descriptor();
+    file_ = UniqueFd();
     // A pipe that nobody reads would keep its writer waiting.
-    Descriptor file(
-        ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, file_mode));
+    UniqueFd file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, file_mode));
     if (file.get() < 0) {
         const int error = errno;
         fail_to_record(path_ + (error == ELOOP ? ": is a symbolic link" : ""), error);
@@ -84,7 +83,7 @@ void RecordingFile::open_locked() {
     }
     file_ = std::move(file);
     if (!is_in_place()) {
-        file_ = Descriptor();
+        file_ = UniqueFd();
         throw std::runtime_error(path_ + ": was replaced just now");
     }
     sync_folder();
@@ -139,13 +138,13 @@ void RecordingFile::keep_files(std::size_t files_max) {
             fail_to_record(name_of(file - 1) + ": rename to " + name_of(file), errno);
         }
     }
-    file_ = Descriptor();
+    file_ = UniqueFd();
 }
 
 /// A name that is not on disk would lose the file with the power.
 void RecordingFile::sync_folder() const {
     const std::string folder = std::filesystem::path(path_).parent_path().string();
-    const Descriptor open(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd open(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (open.get() >= 0) {
         [[maybe_unused]] const int synced = ::fsync(open.get());  // some file systems cannot, and need not
     }

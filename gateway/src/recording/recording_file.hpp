@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/descriptor.hpp"
 #include "core/bytes.hpp"
+#include "core/unique_fd.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +57,7 @@ class RecordingFile final : public RecordingOutput {
 
     const std::string path_;
     const std::size_t files_max_;
-    Descriptor file_;
+    UniqueFd file_;
     std::uint64_t bytes_ = 0;
 };
 

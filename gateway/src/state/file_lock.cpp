@@ -10,7 +10,7 @@ namespace telegate {
 
 FileLock::FileLock(const std::string& path) {
     const std::string name = path + ".lock";
-    file_ = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    file_ = UniqueFd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (file_.get() < 0 || ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
         const int error = errno == EWOULDBLOCK ? EBUSY : errno;
         throw std::system_error(error, std::generic_category(), "lock " + name);

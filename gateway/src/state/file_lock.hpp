@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/descriptor.hpp"
+#include "core/unique_fd.hpp"
 
 #include <string>
 
@@ -17,7 +17,7 @@ class FileLock {
     explicit FileLock(const std::string& path);
 
   private:
-    Descriptor file_;
+    UniqueFd file_;
 };
 
 }  // namespace telegate

@@ -1,4 +1,4 @@
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 #include "core/limits.hpp"
 #include "core/transport/listening.hpp"
 #include "core/transport/stream_reader.hpp"

@@ -7,7 +7,7 @@
 #include "thread_figures.hpp"
 #include "visitors.hpp"
 
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 
 #include <sys/types.h>
 

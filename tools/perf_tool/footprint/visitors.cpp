@@ -1,6 +1,6 @@
 #include "visitors.hpp"
 
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 #include "core/endpoint.hpp"
 
 #include <arpa/inet.h>

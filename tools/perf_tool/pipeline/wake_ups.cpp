@@ -1,6 +1,6 @@
 #include "wake_ups.hpp"
 
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 #include "checked.hpp"
 
 #include <netinet/in.h>

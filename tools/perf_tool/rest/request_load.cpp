@@ -1,6 +1,6 @@
 #include "request_load.hpp"
 
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 #include "statistics.hpp"
 
 #include <netinet/in.h>

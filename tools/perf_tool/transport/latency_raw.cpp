@@ -1,5 +1,5 @@
 #include "../checked.hpp"
-#include "base/unique_fd.hpp"
+#include "core/unique_fd.hpp"
 #include "ping_pong.hpp"
 #include "raw_socket.hpp"
 

@@ -6,7 +6,8 @@
 
 namespace telegate {
 
-/// Owns a descriptor. Threads: one. Limits: one descriptor. Failure: none.
+/// Owns a descriptor, and closes it at the end; a negative one is none. Threads: one. Limits: one descriptor.
+/// Failure: none.
 class UniqueFd {
   public:
     UniqueFd() = default;

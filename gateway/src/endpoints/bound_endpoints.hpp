@@ -1,0 +1,242 @@
+#pragma once
+
+#include "core/curve.hpp"
+#include "core/endpoint.hpp"
+#include "core/monitor.hpp"
+#include "endpoints/publish_curve.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// The endpoints of one kind of section that are bound, and how they change while the gateway runs: everything that can
+/// fail happens in prepare() and can be rolled back, apply() cannot fail.
+///
+/// Sockets says how its sockets are used. Wanted is an endpoint as in the settings, with endpoint, name, adopted and
+/// curve:
+///
+///     using Wanted = ...;
+///     static bool share_socket(const Wanted&, const Wanted&);
+///     Endpoint bind(const Wanted&);                              // throws std::system_error
+///     void bind_again(const Wanted&, const Endpoint& as_bound);  // as well
+///     void unbind(const Wanted&, const Endpoint& as_bound);
+///     void close_peers(const Wanted&, const Endpoint& as_bound, std::chrono::milliseconds grace);
+///     void set_security(const Wanted&, const Endpoint& as_bound, const Security&);
+///     std::vector<PeerStatus> peers(const Wanted&);
+///     bool close_peer(const Wanted&, std::uint64_t id, std::string_view why);
+///     void change(const Wanted& before, const Wanted& after, const Endpoint& as_bound);  // of one that stays
+///
+/// Threads: the reactor's, or any while nobody turns it.
+/// Limits:  those of the settings.
+/// Failure: bind() and prepare() throw std::system_error when an address cannot be bound.
+template <class Sockets>
+class BoundEndpoints {
+  public:
+    using Wanted = typename Sockets::Wanted;
+    struct Bound {
+        Wanted wanted;
+        Endpoint as_bound;
+    };
+    /// What prepare() has found and bound.
+    struct Prepared {
+        struct Leaving {
+            Bound bound;
+            bool is_unbound = false;  // already, because it was in the way
+        };
+        std::vector<Bound> next;  // all endpoints, in their order
+        std::vector<Bound> fresh;
+        std::vector<Leaving> leaving;
+    };
+
+    explicit BoundEndpoints(Sockets sockets) : sockets_(std::move(sockets)) {}
+
+    /// Binds the endpoints of the start.
+    void bind(std::span<const Wanted> endpoints) {
+        for (const Wanted& wanted : endpoints) {
+            bound_.push_back({wanted, sockets_.bind(wanted)});
+            bound_.back().wanted.adopted = -1;  // the socket has it
+        }
+    }
+
+    /// Binds the endpoints that are new, nothing else. Endpoints that stay as they are for a peer are not touched,
+    /// whatever their order, and with port 0 keep the port that they have. Where one that is to go is in the way, it is
+    /// no longer bound from here on, but its peers stay. When it throws, all is as before.
+    [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const Wanted> endpoints) {
+        auto prepared = std::make_shared<Prepared>();
+        for (const Wanted& wanted : endpoints) {
+            prepared->next.push_back({wanted, not_bound()});
+        }
+        for (Bound& old : match(prepared->next)) {
+            prepared->leaving.push_back({std::move(old)});
+        }
+        try {
+            for (Bound& each : prepared->next) {
+                if (each.as_bound == not_bound()) {
+                    each.as_bound = bind_new(each.wanted, *prepared);
+                    prepared->fresh.push_back(each);
+                }
+            }
+        } catch (const std::exception& error) {
+            const std::vector<std::string> lost = roll_back(*prepared);
+            if (lost.empty()) {
+                throw;
+            }
+            throw std::runtime_error(std::string(error.what()) + "; no longer bound either: " + lost.front());
+        }
+        return prepared;
+    }
+
+    /// Restores what was before prepare(). Returns endpoints that could not be bound again, which are gone then.
+    std::vector<std::string> roll_back(Prepared& prepared) {
+        for (const Bound& each : std::exchange(prepared.fresh, {})) {
+            sockets_.unbind(each.wanted, each.as_bound);
+            sockets_.close_peers(each.wanted, each.as_bound, std::chrono::milliseconds(0));
+        }
+        std::vector<std::string> lost;
+        for (const typename Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
+            if (!each.is_unbound) {
+                continue;
+            }
+            try {
+                sockets_.bind_again(each.bound.wanted, each.bound.as_bound);
+            } catch (const std::exception& error) {
+                lost.push_back(to_string(each.bound.as_bound) + ": " + error.what());
+                std::erase_if(bound_, [&](const Bound& old) { return old.as_bound == each.bound.as_bound; });
+            }
+        }
+        return lost;
+    }
+
+    /// The endpoints are the new ones. Peers of those that have gone, or have another mechanism now, may take what is
+    /// pending for `grace`. CURVE as renew() does it.
+    void apply(Prepared& prepared, std::chrono::milliseconds grace) {
+        for (const typename Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
+            if (!each.is_unbound) {
+                sockets_.unbind(each.bound.wanted, each.bound.as_bound);
+            }
+            sockets_.close_peers(each.bound.wanted, each.bound.as_bound, grace);
+        }
+        for (const Bound& after : prepared.next) {
+            const auto before = std::find_if(bound_.begin(), bound_.end(), [&](const Bound& old) {
+                return Sockets::share_socket(old.wanted, after.wanted) && old.as_bound == after.as_bound;
+            });
+            if (before != bound_.end()) {
+                change_curve(*before, after, grace);
+                sockets_.change(before->wanted, after.wanted, after.as_bound);
+            }
+        }
+        prepared.fresh.clear();
+        bound_ = std::move(prepared.next);
+    }
+
+    /// Changes keys or clients of the endpoint of a section, if they are others. They apply to new connections; a peer
+    /// whose key is not among them is closed, and counted. Returns how many; nullopt when nothing changed.
+    std::optional<std::size_t> renew(const NamedCurve& curve) {
+        const auto found = std::find_if(bound_.begin(), bound_.end(),
+                                        [&](const Bound& each) { return each.wanted.name == curve.name; });
+        if (found == bound_.end() || is_same(found->wanted.curve, curve.curve)) {
+            return std::nullopt;
+        }
+        const Bound before = *found;
+        found->wanted.curve = curve.curve;
+        return change_curve(before, *found, std::chrono::milliseconds(0));
+    }
+
+    /// In the order of the settings.
+    [[nodiscard]] const std::vector<Bound>& all() const noexcept { return bound_; }
+    /// Peers that were closed because their key is no longer among the clients'.
+    [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
+
+  private:
+    static Endpoint not_bound() { return {}; }
+
+    /// Finds for each of the next endpoints the one that it is already, and returns those that are none of them. The
+    /// same name comes first, then the same address under another name, then one that spells out what was bound before.
+    [[nodiscard]] std::vector<Bound> match(std::vector<Bound>& next) const {
+        std::vector<Bound> left = bound_;
+        std::vector<bool> found(next.size(), false);
+        const auto take = [&](auto is_same_endpoint) {
+            for (std::size_t i = 0; i < next.size(); ++i) {
+                const auto known = std::find_if(left.begin(), left.end(), [&](const Bound& old) {
+                    return Sockets::share_socket(old.wanted, next[i].wanted) && is_same_endpoint(old, next[i].wanted);
+                });
+                if (!found[i] && known != left.end()) {
+                    found[i] = true;
+                    next[i].as_bound = known->as_bound;
+                    left.erase(known);
+                }
+            }
+        };
+        take([](const Bound& old, const Wanted& wanted) {
+            return old.wanted.name == wanted.name && old.wanted.endpoint == wanted.endpoint;
+        });
+        take([](const Bound& old, const Wanted& wanted) {
+            return old.wanted.endpoint == wanted.endpoint && !is_any(wanted.endpoint);
+        });
+        take([](const Bound& old, const Wanted& wanted) { return old.as_bound == wanted.endpoint; });
+        return left;
+    }
+
+    /// Whether it is another address each time that it is bound.
+    static bool is_any(const Endpoint& endpoint) {
+        return endpoint.transport == Transport::tcp ? endpoint.port == 0 : endpoint.path == "*";
+    }
+
+    Endpoint bind_new(const Wanted& wanted, Prepared& prepared) {
+        for (typename Prepared::Leaving& each : prepared.leaving) {
+            if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {
+                each.is_unbound = true;
+                sockets_.unbind(each.bound.wanted, each.bound.as_bound);
+            }
+        }
+        return sockets_.bind(wanted);
+    }
+
+    /// For an endpoint that stays bound. Returns how many peers were closed for their keys.
+    std::size_t change_curve(const Bound& before, const Bound& after, std::chrono::milliseconds grace) {
+        if (is_same(before.wanted.curve, after.wanted.curve)) {
+            return 0;
+        }
+        sockets_.set_security(after.wanted, after.as_bound, to_security(after.wanted.curve));
+        if ((before.wanted.curve == nullptr) != (after.wanted.curve == nullptr)) {
+            sockets_.close_peers(after.wanted, after.as_bound, grace);
+            return 0;
+        }
+        return revoke(after);
+    }
+
+    std::size_t revoke(const Bound& bound) {
+        const std::shared_ptr<const CurveClients>& clients = bound.wanted.curve->clients;
+        if (clients == nullptr) {
+            return 0;
+        }
+        const std::string at = to_string(bound.as_bound);
+        std::size_t closed = 0;
+        for (const PeerStatus& peer : sockets_.peers(bound.wanted)) {
+            const std::optional<CurveKey> key = parse_z85(peer.curve_key);
+            const bool may_stay = peer.endpoint != at || (key && clients->allows(*key));
+            if (!may_stay && sockets_.close_peer(bound.wanted, peer.id, "its key is no longer allowed")) {
+                ++closed;
+            }
+        }
+        revoked_ += closed;
+        return closed;
+    }
+
+    Sockets sockets_;
+    std::vector<Bound> bound_;
+    std::uint64_t revoked_ = 0;
+};
+
+}  // namespace telegate
