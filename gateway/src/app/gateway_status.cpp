@@ -120,6 +120,9 @@ void Gateway::take_books(StatusSnapshot& snapshot) const {
     }
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
     snapshot.channels_agree = ledger_.channels_agree(all.size());
+    for (const SampleConsumer* const consumer : pump_.consumers()) {
+        snapshot.consumers.push_back({std::string(consumer->name()), consumer->ledger()});
+    }
     snapshot.notices = format_feeds_.notices();
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "device/thread_schedule.hpp"
+#include "log/log_line.hpp"
 
-#include <string>
 #include <vector>
 
 namespace telegate {

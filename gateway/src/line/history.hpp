@@ -46,7 +46,7 @@ class History final : public SampleConsumer {
     [[nodiscard]] std::string_view name() const noexcept override { return "history"; }
     void take(std::span<const TelemetrySample> samples) noexcept override;
     void gap(const SampleGap& gap) noexcept override { missing_ += gap.samples(); }
-    [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {position(), missing_, 0}; }
+    [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {position(), missing_}; }
 
     /// The one that the next sample will have: as many as have been written.
     [[nodiscard]] std::uint64_t position() const noexcept { return written_.load(std::memory_order_acquire); }

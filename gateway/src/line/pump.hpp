@@ -49,6 +49,7 @@ class Pump {
     void start();
     /// Replaces the consumers, which outlive the pump or their replacement. Each batch goes to them in this order.
     void feed(std::vector<SampleConsumer*> consumers);
+    [[nodiscard]] const std::vector<SampleConsumer*>& consumers() const noexcept { return consumers_; }
     /// Leaves samples in the queue until resume(). For tests of overflow.
     void pause() noexcept { paused_ = true; }
     void resume();

@@ -23,7 +23,6 @@ struct SampleGap {
 struct ConsumerLedger {
     std::uint64_t taken = 0;    // samples
     std::uint64_t missing = 0;  // samples that gaps have named
-    std::uint64_t dropped = 0;  // samples that were taken and then lost by the consumer itself
 };
 
 /// Receives everything that the pump publishes. For each channel, samples and gaps together are every sequence number

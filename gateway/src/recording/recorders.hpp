@@ -43,7 +43,7 @@ class Recorders final : public SampleConsumer {
     [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options);
 
     const Recorder::Parts parts_;
-    ConsumerLedger ledger_;         // the io thread's; what recorders dropped is in their status
+    ConsumerLedger ledger_;         // the io thread's
     std::atomic<bool> any_{false};  // looked at first: most gateways record nothing
     mutable std::mutex mutex_;      // guards what follows; held for a copy of a batch by the io thread
     List list_;

@@ -98,6 +98,14 @@ constexpr std::string_view status_schemas = R"json({
     "error": {"type": ["string", "null"]}
   }
 },
+"Consumer": {
+  "type": "object",
+  "required": ["name", "taken", "missing"],
+  "properties": {
+    "name": {"type": "string"},
+    "taken": {"$ref": "#/components/schemas/Count"}, "missing": {"$ref": "#/components/schemas/Count"}
+  }
+},
 "Notices": {
   "type": "object",
   "required": ["gaps", "beats"],
@@ -188,7 +196,7 @@ constexpr std::string_view status_schemas = R"json({
 "Status": {
   "type": "object",
   "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "past_starts", "queue", "books",
-    "sampler", "recorders", "transport", "services", "rest", "channels"],
+    "sampler", "consumers", "recorders", "transport", "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
     "version": {"type": "string"},
@@ -203,6 +211,7 @@ constexpr std::string_view status_schemas = R"json({
     "queue": {"$ref": "#/components/schemas/Queue"},
     "books": {"$ref": "#/components/schemas/AllBooks"},
     "sampler": {"$ref": "#/components/schemas/Sampler"},
+    "consumers": {"type": "array", "items": {"$ref": "#/components/schemas/Consumer"}},
     "recorders": {"type": "array", "items": {"$ref": "#/components/schemas/Recorder"}},
     "transport": {"$ref": "#/components/schemas/Transport"},
     "services": {"$ref": "#/components/schemas/Services"},

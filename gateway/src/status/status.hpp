@@ -8,6 +8,7 @@
 #include "device/thread_schedule.hpp"
 #include "encode/payload_format.hpp"
 #include "encode/tags.hpp"
+#include "line/sample_consumer.hpp"
 #include "publish/format_feeds.hpp"
 #include "publish/subscriber_status.hpp"
 #include "recording/recorder.hpp"
@@ -37,6 +38,12 @@ struct ChannelStatus {
     std::array<ChannelDrops, drop_reasons> drops{};
 };
 
+/// What one consumer of samples has received since the start, or since its format has had an endpoint.
+struct ConsumerStatus {
+    std::string name;
+    ConsumerLedger ledger;
+};
+
 /// Everything that GET /status shows, taken at one moment. Every number comes from the part that counts it.
 struct StatusSnapshot {
     GatewayState state = GatewayState::starting;
@@ -64,6 +71,7 @@ struct StatusSnapshot {
     bool channels_agree = true;  // the books of the channels with those of the devices
     NoticesByFormat notices{};
 
+    std::vector<ConsumerStatus> consumers;  // in the order in which they receive samples
     std::vector<RecorderStatus> recorders;
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings

@@ -103,6 +103,15 @@ Json books_json(const StatusSnapshot& snapshot) {
     return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
 }
 
+Json consumers_json(const std::vector<ConsumerStatus>& consumers) {
+    Json json = Json::array();
+    for (const ConsumerStatus& consumer : consumers) {
+        json.push_back(
+            {{"name", consumer.name}, {"taken", consumer.ledger.taken}, {"missing", consumer.ledger.missing}});
+    }
+    return json;
+}
+
 Json recorders_json(const std::vector<RecorderStatus>& recorders) {
     Json json = Json::array();
     for (const RecorderStatus& recorder : recorders) {
@@ -219,6 +228,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
                        {"cpu_affinity", snapshot.sampling_schedule.processors},
                        {"devices", std::move(devices)}};
+    json["consumers"] = consumers_json(snapshot.consumers);
     json["recorders"] = recorders_json(snapshot.recorders);
     json["transport"] = transport_json(snapshot);
     json["services"] = services_json(snapshot.services);

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::array<std::string_view, 2> metrics{"text/plain; version=0.0.4; charset=utf-8",
                                                   "application/openmetrics-text; version=1.0.0; charset=utf-8"};
-constexpr int none = -1;
+constexpr int no_type = -1;
 
 int preferred(std::string_view accept) {
     const auto found = preferred_type(accept, metrics);
-    return found ? static_cast<int>(*found) : none;
+    return found ? static_cast<int>(*found) : no_type;
 }
 
 }  // namespace
@@ -32,10 +32,10 @@ TEST_CASE("the type that a client likes best is found", "[gateway][rest]") {
          {"application/openmetrics-text; q=0.2, text/plain; q=0.3", 0},
          {"application/openmetrics-text;version=0.0.1,text/plain;version=0.0.4;q=0.5", 0},
          {"text/plain;q=0, */*", 1},
-         {"text/plain;q=0", none},
-         {"application/json", none},
-         {"text/html, image/*", none},
-         {",,;;=,", none}}));
+         {"text/plain;q=0", no_type},
+         {"application/json", no_type},
+         {"text/html, image/*", no_type},
+         {",,;;=,", no_type}}));
     CAPTURE(accept);
     CHECK(preferred(accept) == wanted);
 }

@@ -229,7 +229,6 @@ TEST_CASE("each consumer delivers every sample or gap of each channel once and i
     const ConsumerLedger ledger = subject.consumer->ledger();
     CHECK(ledger.taken + ledger.missing == source.captured_in_all());
     CHECK(ledger.missing > 0);
-    CHECK(ledger.dropped == 0);
     if (subject.delivered) {
         const Delivered delivered = subject.delivered();
         for (const ChannelId channel : source.channels_of_device) {

@@ -14,7 +14,7 @@ namespace {
 const std::string simulated_device = "[device \"d\"]\ndriver = simulated\nwaveforms = sine, counter\n";
 const std::string modbus =
     "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://127.0.0.1:502\n[channel \"plc/flow.temp\"]\naddress = 1\n";
-const std::string host = "[device \"h\"]\ndriver = host\n";
+const std::string host_device = "[device \"h\"]\ndriver = host\n";
 
 std::string section(const std::string& topic, const std::string& keys = "deadband = 1\n") {
     return "[channel \"" + topic + "\"]\n" + keys;
@@ -53,11 +53,11 @@ TEST_CASE("a channel that the driver may declare later can have settings", "[gat
     const auto ini = GENERATE(values<std::string>({
         modbus + section("plc/unit.1.exception"),
         modbus + section("plc/other", "unit_id = 2\naddress = 4\n") + section("plc/unit.2.ok"),
-        host + section("h/net.usb0.rx_rate"),
-        host + section("h/disk.sdz.busy"),
-        host + section("h/temp.coretemp.core_0"),
-        host + "per_core = yes\n" + section("h/cpu17.busy"),
-        host + "files = fan=/nowhere/hwmon*/fan1_input\n" + section("h/file.fan.3"),
+        host_device + section("h/net.usb0.rx_rate"),
+        host_device + section("h/disk.sdz.busy"),
+        host_device + section("h/temp.coretemp.core_0"),
+        host_device + "per_core = yes\n" + section("h/cpu17.busy"),
+        host_device + "files = fan=/nowhere/hwmon*/fan1_input\n" + section("h/file.fan.3"),
         "[device \"g\"]\ndriver = serial\nport = /dev/null\nformat = nmea\n" + section("g/gsv.gp.in_view"),
         "[device \"e\"]\ndriver = exec\ncommand = true\nformat = csv\ncolumns = Temp[Cel], flow\n" + section("e/temp"),
         "[device \"i\"]\ndriver = iio\ndevice = adc\nchannels = voltage0\nbuffered = yes\n" + section("i/voltage0.1"),
@@ -69,8 +69,8 @@ TEST_CASE("a channel that the driver may declare later can have settings", "[gat
 TEST_CASE("a channel that no reading can bring is refused", "[gateway][plan]") {
     const auto [ini, ending] = GENERATE(table<std::string, std::string>({
         {modbus + section("plc/unit.2.ok"), "needs an address; it has flow.temp"},
-        {host + section("h/net.usb0.rx_rat"), "did you mean \"net.usb0.rx_rate\"?"},
-        {host + section("h/cpu.bussy"), "did you mean \"cpu.busy\"?"},
+        {host_device + section("h/net.usb0.rx_rat"), "did you mean \"net.usb0.rx_rate\"?"},
+        {host_device + section("h/cpu.bussy"), "did you mean \"cpu.busy\"?"},
         {"[device \"c\"]\ndriver = clock\n" + section("c/clock.eror"), "did you mean \"clock.error\"?"},
         {"[device \"g\"]\ndriver = gateway\n" + section("g/event"), "did you mean \"events\"?"},
         {"[device \"g\"]\ndriver = serial\nport = /dev/null\nformat = nmea\n" + section("g/gga.latitud"),

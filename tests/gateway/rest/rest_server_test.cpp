@@ -67,12 +67,12 @@ TEST_CASE("HEAD tells the length that GET would have and sends no body", "[gatew
     const auto path = GENERATE("/", "/status");
     CAPTURE(path);
     const auto head = rest.client.Head(path);
-    const auto get = rest.client.Get(path);
+    const auto got = rest.client.Get(path);
     REQUIRE(head);
-    REQUIRE(get);
+    REQUIRE(got);
     CHECK(head->status == 200);
     CHECK(head->body.empty());
-    CHECK(head->get_header_value("Content-Length") == std::to_string(get->body.size()));
+    CHECK(head->get_header_value("Content-Length") == std::to_string(got->body.size()));
 }
 
 TEST_CASE("GET / lists every path", "[gateway][rest]") {

@@ -19,22 +19,22 @@ struct Numbered {
     }};
 };
 
-constexpr MonoTime start{1s};
+constexpr MonoTime cache_start{1s};
 
 }  // namespace
 
 TEST_CASE("a status is made once for all who ask within a moment", "[gateway][rest]") {
     Numbered numbered;
-    CHECK(*numbered.cache.get(start) == "1");
-    CHECK(*numbered.cache.get(start + StatusCache::age_max - 1ns) == "1");
-    CHECK(*numbered.cache.get(start + StatusCache::age_max) == "2");
+    CHECK(*numbered.cache.get(cache_start) == "1");
+    CHECK(*numbered.cache.get(cache_start + StatusCache::age_max - 1ns) == "1");
+    CHECK(*numbered.cache.get(cache_start + StatusCache::age_max) == "2");
 }
 
 TEST_CASE("what is dropped is not shown again", "[gateway][rest]") {
     Numbered numbered;
-    CHECK(*numbered.cache.get(start) == "1");
+    CHECK(*numbered.cache.get(cache_start) == "1");
     numbered.cache.drop();
-    CHECK(*numbered.cache.get(start) == "2");
+    CHECK(*numbered.cache.get(cache_start) == "2");
 }
 
 TEST_CASE("a status that was being made while something changed is not kept", "[gateway][rest]") {
@@ -45,8 +45,8 @@ TEST_CASE("a status that was being made while something changed is not kept", "[
         return std::make_shared<const std::string>(std::to_string(++made));
     });
     self = &cache;
-    CHECK(*cache.get(start) == "1");
-    CHECK(*cache.get(start) == "2");
+    CHECK(*cache.get(cache_start) == "1");
+    CHECK(*cache.get(cache_start) == "2");
 }
 
 TEST_CASE("a status that could not be had is asked for again", "[gateway][rest]") {
@@ -55,7 +55,7 @@ TEST_CASE("a status that could not be had is asked for again", "[gateway][rest]"
         ++asked;
         return StatusCache::Text();
     });
-    CHECK(cache.get(start) == nullptr);
-    CHECK(cache.get(start) == nullptr);
+    CHECK(cache.get(cache_start) == nullptr);
+    CHECK(cache.get(cache_start) == nullptr);
     CHECK(asked == 2);
 }

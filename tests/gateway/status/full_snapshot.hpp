@@ -151,6 +151,7 @@ inline StatusSnapshot full_snapshot() {
     snapshot.channels_refused = 8;
     snapshot.sections_unclaimed = {"boiler/flow.temps"};
     snapshot.notices = {{{7, 0}, {0, 0}, {0, 3}}};
+    snapshot.consumers = {{"history", {900, 7}}};
     return snapshot;
 }
 

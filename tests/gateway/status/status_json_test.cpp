@@ -263,6 +263,11 @@ TEST_CASE("a time before 1970 is shown as it is", "[gateway][status]") {
     CHECK(shown(snapshot)["time"] == "1969-12-31T23:59:59.999999999Z");
 }
 
+TEST_CASE("the status shows what each consumer of samples has received", "[gateway][status]") {
+    CHECK(shown(full_snapshot())["consumers"] ==
+          nlohmann::json::parse(R"([{"name":"history","taken":900,"missing":7}])"));
+}
+
 TEST_CASE("a recorder is shown with its counts and its trouble", "[gateway][status]") {
     StatusSnapshot snapshot;
     snapshot.recorders = {{"/a", "", 4, 3, 2, 1, ""}, {"/b", "boiler", 0, 0, 0, 0, "/b: No space left on device"}};
@@ -274,8 +279,9 @@ TEST_CASE("a recorder is shown with its counts and its trouble", "[gateway][stat
 
 TEST_CASE("an empty gateway has every member", "[gateway][status]") {
     const json status = shown(StatusSnapshot{});
-    const auto member = GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue",
-                                 "books", "sampler", "recorders", "transport", "services", "rest", "channels");
+    const auto member =
+        GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "books", "sampler",
+                 "consumers", "recorders", "transport", "services", "rest", "channels");
     CAPTURE(member);
     CHECK(status.contains(member));
     CHECK(status["books"]["balanced"] == true);
