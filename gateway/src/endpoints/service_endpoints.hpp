@@ -55,8 +55,7 @@ class ServiceSockets {
     Router* router_;
 };
 
-/// Where the router of the services listens, and whom it lets in there: BoundEndpoints with its endpoints as texts for
-/// other threads.
+/// The endpoints of the router of the services: BoundEndpoints, and the endpoints as texts for other threads.
 ///
 /// Threads: the reactor's, or any while nobody turns it.
 /// Limits:  those of the settings.

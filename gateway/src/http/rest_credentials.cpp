@@ -28,7 +28,7 @@ RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
         tokens.emplace(AccessTokens::load(paths.tokens_file));
     }
     if (!paths.tls.certificate.empty()) {
-        // With tokens, who has no certificate may still have one of those.
+        // With tokens, a client without a certificate may still have a token.
         tls = std::make_shared<const TlsContext>(paths.tls, !tokens);
         knows_clients = !paths.tls.client_ca.empty();
     }

@@ -120,7 +120,7 @@ void Recorder::write_load() {
         is_open_ = false;
         is_ended_ = false;
         pieces_.put_back();
-        parts_.log.warn(LogLine("recording was removed, begins anew").add("file", options_.path));
+        parts_.log.warn(LogLine("recording file was removed; starting a new one").add("file", options_.path));
     }
     for (;;) {
         prepare_file();
@@ -160,10 +160,10 @@ void Recorder::open() {
     }
     if (!opened.set_aside.empty()) {
         parts_.log.warn(
-            LogLine("recording was damaged, set aside").add("file", options_.path).quote("why", opened.set_aside));
+            LogLine("recording file was damaged and renamed; starting a new one").add("file", options_.path).quote("why", opened.set_aside));
     }
     if (opened.cut_bytes > 0) {
-        parts_.log.warn(LogLine("recording was torn, cut").add("file", options_.path).add("bytes", opened.cut_bytes));
+        parts_.log.warn(LogLine("recording file ended within a record; truncated").add("file", options_.path).add("bytes", opened.cut_bytes));
     }
     is_open_ = true;
     file_bytes_ = opened.bytes;
