@@ -159,11 +159,14 @@ void Recorder::open() {
         opened = output_->open();
     }
     if (!opened.set_aside.empty()) {
-        parts_.log.warn(
-            LogLine("recording file was damaged and renamed; starting a new one").add("file", options_.path).quote("why", opened.set_aside));
+        parts_.log.warn(LogLine("recording file was damaged and renamed; starting a new one")
+                            .add("file", options_.path)
+                            .quote("why", opened.set_aside));
     }
     if (opened.cut_bytes > 0) {
-        parts_.log.warn(LogLine("recording file ended within a record; truncated").add("file", options_.path).add("bytes", opened.cut_bytes));
+        parts_.log.warn(LogLine("recording file ended within a record; truncated")
+                            .add("file", options_.path)
+                            .add("bytes", opened.cut_bytes));
     }
     is_open_ = true;
     file_bytes_ = opened.bytes;
