@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/unique_fd.hpp"
 #include "core/limits.hpp"
+#include "core/unique_fd.hpp"
 #include "zmtp/handshake.hpp"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
-#include "core/unique_fd.hpp"
 #include "core/limits.hpp"
 #include "core/transport/listening.hpp"
 #include "core/transport/stream_reader.hpp"
+#include "core/unique_fd.hpp"
 #include "support/catch.hpp"
 #include "support/raw_peer.hpp"
 #include "support/scratch_dir.hpp"

@@ -1,6 +1,6 @@
-#include "core/unique_fd.hpp"
 #include "core/transport/listening.hpp"
 #include "core/transport/stream_reader.hpp"
+#include "core/unique_fd.hpp"
 #include "support/catch.hpp"
 #include "support/raw_peer.hpp"
 #include "transport/socket_connector.hpp"

@@ -1,7 +1,7 @@
 #include "visitors.hpp"
 
-#include "core/unique_fd.hpp"
 #include "core/endpoint.hpp"
+#include "core/unique_fd.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 #include "wake_ups.hpp"
 
-#include "core/unique_fd.hpp"
 #include "checked.hpp"
+#include "core/unique_fd.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/unique_fd.hpp"
 #include "core/endpoint.hpp"
+#include "core/unique_fd.hpp"
 
 #include <cerrno>
 #include <cstddef>
