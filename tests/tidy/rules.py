@@ -205,10 +205,11 @@ def folder_includes(path, text, links):
 
 # Where headers of other projects may be included: how their names begin, and folders or files.
 MAY_INCLUDE_OTHERS = {
-    "boost/asio": ("core/src/reactor/",),
+    "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
+    "boost/beast": ("gateway/src/http/",),
     "nlohmann/": ("gateway/src/", "tools/", "tests/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
-    "httplib.h": ("gateway/src/http/", "tools/perf_tool/", "tests/"),
+    "httplib.h": ("tools/perf_tool/", "tests/"),
     "openssl/": ("gateway/src/http/", "tests/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }

@@ -1,25 +1,29 @@
 #include "http/http_connection.hpp"
 
+#include "http/problem.hpp"
+
 #include <algorithm>
-#include <array>
-#include <new>
+#include <chrono>
+#include <exception>
 #include <string_view>
 #include <utility>
 
 namespace telegate {
 namespace {
 
-constexpr std::size_t read_bytes_max = 16 * 1024;
 constexpr std::size_t kept_bytes_max = 16 * 1024;  // of memory, between two requests
-// Of a body in one call of serve(): a piece that takes a millisecond to make, or what takes as long to send.
+// In one step: a piece that takes a millisecond to make, or what takes as long to send.
 constexpr std::size_t piece_bytes_max = 16 * 1024;
 constexpr std::size_t send_bytes_max = 256 * 1024;
-// Reads and requests in one call of serve(), so that a peer that sends without end does not keep a worker.
-constexpr std::size_t turns_max = 32;
+constexpr std::size_t target_bytes_max = 8 * 1024;  // what browsers and proxies agree on
+
+MonoTime now_is() noexcept {
+    return std::chrono::steady_clock::now();
+}
 
 // The length of the head at the front of `in`, its empty line included; npos when it is not complete. A line may end in
-// a bare LF here: such a head is complete too, and refused by who reads it.
-std::size_t head_bytes(std::string_view in) {
+// a bare LF here: such a head is complete too, and refused by read_head().
+std::size_t head_bytes_of(std::string_view in) {
     for (std::size_t end = in.find('\n'); end != std::string_view::npos; end = in.find('\n', end + 1)) {
         const std::string_view rest = in.substr(end + 1);
         if (rest.starts_with("\r\n") || rest.starts_with('\n')) {
@@ -38,169 +42,254 @@ std::string_view path_asked_for(std::string_view in) {
     return known ? line.substr(begin, end - begin) : std::string_view();
 }
 
-}  // namespace
-
-HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpBudget& budget, MonoTime now)
-    : socket_(std::move(socket)),
-      peer_(std::move(peer)),
-      budget_(budget),
-      deadline_(now + budget.limits.request_time) {}
-
-HttpConnection::~HttpConnection() {
-    budget_.give_body(body_bytes_taken_);
-    drop_response();
+bool takes_body(std::string_view method) {
+    return method == "POST" || method == "PUT" || method == "PATCH";
 }
 
-HttpConnection::Wants HttpConnection::serve(HttpEngine& engine, const Turn& turn) {
-    drained_ = false;
-    for (std::size_t count = 0; count < turns_max; ++count) {
-        switch (opened_ ? step(engine, turn) : open()) {
-            case Step::forward: break;
-            case Step::again: return Wants::again;
-            case Step::stay: return Wants::news;
-            case Step::queue: return Wants::turn;
-            case Step::close: return Wants::close;
+}  // namespace
+
+HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpHost& host)
+    : socket_(std::move(socket)), peer_(std::move(peer)), host_(host), limits_(host.budget.limits) {}
+
+HttpConnection::~HttpConnection() {
+    host_.budget.give_body(body_bytes_taken_);
+    drop_response();
+    stream_.reset();
+    host_.forget(*this);
+}
+
+template <typename Action>
+void HttpConnection::guarded(const Action& action) noexcept {
+    try {
+        action();
+    } catch (const std::exception&) {  // out of memory, or a stream's source failed; the others go on
+        close();
+    }
+}
+
+HttpDone HttpConnection::done(void (HttpConnection::*next)(bool, std::size_t)) {
+    return {shared_from_this(), next};
+}
+
+void HttpConnection::open() {
+    start(Phase::request);
+    socket_->open(done(&HttpConnection::opened));
+}
+
+void HttpConnection::close() noexcept {
+    phase_ = Phase::closed;
+    socket_->close();
+}
+
+void HttpConnection::start(Phase phase) {
+    const MonoTime now = now_is();
+    phase_ = phase;
+    switch (phase) {
+        case Phase::request: deadline_ = now + limits_.request_time; break;
+        case Phase::queued: deadline_ = now + limits_.queue_time; break;
+        case Phase::idle: deadline_ = now + limits_.idle_time; break;
+        case Phase::response:
+            deadline_ = now + limits_.response_time;
+            taken_at_ = now;
+            break;
+        case Phase::streaming: deadline_ = now + limits_.stream_stall; break;
+        case Phase::lingering: deadline_ = now + limits_.linger_time; break;
+        case Phase::answering:  // whoever answers returns
+        case Phase::closed: deadline_ = MonoTime::max(); break;
+    }
+    host_.note_due(deadline_);
+}
+
+void HttpConnection::opened(bool ok, std::size_t /*bytes*/) {
+    guarded([&] {
+        if (!ok) {
+            return close();
+        }
+        peer_.certificate = socket_->peer_name();
+        go_on();
+    });
+}
+
+void HttpConnection::received(bool ok, std::size_t bytes) {
+    is_receiving_ = false;
+    guarded([&] {
+        if (!ok || phase_ == Phase::closed) {
+            return close();
+        }
+        if (stream_ || phase_ == Phase::lingering) {  // nobody listens any more, but the end is noticed
+            return receive();
+        }
+        in_.append(received_.data(), bytes);
+        go_on();
+    });
+}
+
+void HttpConnection::sent(bool ok, std::size_t bytes) {
+    is_sending_ = false;
+    guarded([&] {
+        if (!ok || phase_ == Phase::closed) {
+            return close();
+        }
+        out_sent_ += bytes;
+        taken_at_ = now_is();
+        if (out_sent_ == out_.bytes.size() + (out_.shared ? out_.shared->size() : 0)) {
+            drop_response();
+            out_.bytes.clear();
+            out_sent_ = 0;
+            if (out_.bytes.capacity() > kept_bytes_max) {
+                out_.bytes = {};  // a large answer's memory goes with it
+            }
+        }
+        go_on();
+    });
+}
+
+void HttpConnection::ended(bool /*ok*/, std::size_t /*bytes*/) {
+    guarded([&] { phase_ == Phase::closed ? close() : receive(); });
+}
+
+void HttpConnection::receive() {
+    if (!std::exchange(is_receiving_, true)) {
+        socket_->receive(received_, done(&HttpConnection::received));
+    }
+}
+
+void HttpConnection::send() {
+    const std::string_view shared = out_.shared ? std::string_view(*out_.shared) : std::string_view();
+    const std::size_t own = std::min(out_sent_, out_.bytes.size());
+    is_sending_ = true;
+    socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own, send_bytes_max),
+                  done(&HttpConnection::sent));
+}
+
+// To the next thing to wait for. Nothing is being sent or answered.
+void HttpConnection::go_on() {
+    while (phase_ != Phase::closed) {
+        if (!out_.bytes.empty() || out_.shared) {
+            return send();
+        }
+        if (out_.pieces) {
+            add_piece();
+        } else if (stream_) {
+            if (!fill_stream()) {
+                return receive();
+            }
+        } else if (is_last_) {
+            return linger();
+        } else if (!take_request()) {
+            return;
         }
     }
-    return Wants::again;
+}
+
+void HttpConnection::add_piece() {
+    std::string piece;
+    const bool is_last_piece = !out_.pieces(piece, piece_bytes_max);
+    if (!out_.chunked) {
+        out_.bytes = std::move(piece);
+    } else if (!piece.empty()) {
+        append_chunk(out_.bytes, piece);
+    }
+    if (is_last_piece) {
+        out_.bytes.append(out_.chunked ? last_chunk : "");
+        out_.pieces = nullptr;
+    }
+}
+
+void HttpConnection::begin_stream() {
+    StreamPull pull = std::exchange(out_.stream, nullptr);
+    if (!host_.budget.take_stream()) {
+        out_.bytes.clear();  // the head that was to begin the stream
+        return refuse(503, "there are " + std::to_string(limits_.streams_max) +
+                               " streams already, the most that may be (setting streams_max)");
+    }
+    stream_.emplace(std::move(pull), out_.chunked, host_.budget, now_is());
+    host_.note_stream_begun();
+    start(Phase::streaming);
+}
+
+// Whether there is something to send, or the stream is over.
+bool HttpConnection::fill_stream() {
+    deadline_ = MonoTime::max();  // all that was said has been taken: it may be silent for as long as it likes
+    if (stream_->ended()) {
+        is_last_ = true;
+        stream_.reset();
+        return true;
+    }
+    const bool spoke = stream_->fill(out_.bytes, now_is());
+    if (stream_->ended()) {
+        stream_->finish(out_.bytes);
+    }
+    if (spoke || stream_->ended()) {
+        start(Phase::streaming);
+        return true;
+    }
+    host_.note_due(stream_->speaks_at());
+    return false;
+}
+
+// Closing with unread bytes would reset the connection and could take the response from the peer.
+void HttpConnection::linger() {
+    start(Phase::lingering);
+    in_ = {};
+    socket_->end(done(&HttpConnection::ended));
 }
 
 void HttpConnection::wake_stream() noexcept {
     if (stream_) {
         stream_->wake();
-    }
-}
-
-void HttpConnection::end_stream(MonoTime now) noexcept {
-    try {
-        if (stream_ && !stream_->ended()) {
-            stream_->finish(out_.bytes);
-            (void)flush(now);
+        if (!is_sending_) {
+            guarded([&] { go_on(); });
         }
-    } catch (const std::bad_alloc&) {  // its connection is about to close anyway
     }
 }
 
-HttpClaim HttpConnection::claim(MonoTime now) const noexcept {
+void HttpConnection::finish() noexcept {
+    guarded([&] {
+        if (stream_ && !is_sending_) {
+            stream_->finish(out_.bytes);
+            send();
+        }
+    });
+    close();
+}
+
+void HttpConnection::at_due(MonoTime now) noexcept {
+    guarded([&] {
+        if (phase_ == Phase::queued) {
+            host_.budget.note_refused_request();
+            refuse(503, "the gateway is busy with other requests");
+            go_on();
+        } else if (now >= deadline_) {
+            close();
+        } else if (stream_ && !is_sending_) {
+            go_on();
+        }
+    });
+}
+
+MonoTime HttpConnection::due() const noexcept {
+    if (phase_ == Phase::closed) {
+        return MonoTime::max();
+    }
+    return stream_ && !is_sending_ ? std::min(deadline_, stream_->speaks_at()) : deadline_;
+}
+
+std::optional<HttpClaim> HttpConnection::claim(MonoTime now) const noexcept {
     using Standing = HttpClaim::Standing;
-    if (phase_ == Phase::response && now - taken_at_ >= budget_.limits.stuck_after) {
-        return {Standing::stuck, taken_at_};
+    if (phase_ == Phase::answering || phase_ == Phase::streaming || phase_ == Phase::closed) {
+        return std::nullopt;  // streams have places of their own
+    }
+    if (phase_ == Phase::response && now - taken_at_ >= limits_.stuck_after) {
+        return HttpClaim{Standing::stuck, taken_at_};
     }
     if (goes_first_ && phase_ != Phase::lingering) {
-        return {Standing::first, deadline_};
+        return HttpClaim{Standing::first, deadline_};
     }
-    switch (phase_) {
-        case Phase::idle:
-        case Phase::lingering: return {Standing::resting, deadline_};
-        case Phase::response: return {Standing::taking, taken_at_};
-        case Phase::request:
-        case Phase::queued:
-        case Phase::streaming: break;  // streams have places of their own
+    if (phase_ == Phase::idle || phase_ == Phase::lingering) {
+        return HttpClaim{Standing::resting, deadline_};
     }
-    return {Standing::asking, deadline_};
-}
-
-MonoTime HttpConnection::speaks_at() const noexcept {
-    if (phase_ == Phase::queued) {
-        return deadline_;
-    }
-    return stream_ && out_.bytes.empty() ? stream_->speaks_at() : MonoTime::max();
-}
-
-HttpConnection::Step HttpConnection::open() {
-    const Progress progress = socket_->open();
-    if (progress == Progress::some) {
-        opened_ = true;
-        peer_.certificate = socket_->tls() != nullptr ? socket_->tls()->peer_name() : std::string();
-        return Step::forward;
-    }
-    return progress == Progress::none ? Step::stay : Step::close;
-}
-
-// One thing: an answer, or a piece of one, or some bytes from the peer.
-HttpConnection::Step HttpConnection::step(HttpEngine& engine, const Turn& turn) {
-    if (phase_ == Phase::lingering) {
-        in_.clear();
-    } else if (const Step flushed = flush(turn.now); flushed != Step::forward) {
-        return flushed;
-    } else if (out_.pieces) {
-        add_piece();
-        return Step::again;
-    } else if (stream_) {
-        in_.clear();  // whoever has asked for a stream has no more to say
-        fill_stream(turn.now);
-        if (!out_.bytes.empty() || last_) {
-            return Step::forward;
-        }
-    } else if (last_) {
-        // Closing with unread bytes would reset the connection and could take the response from the peer.
-        socket_->end();
-        start(Phase::lingering, turn.now);
-    } else if (take_request(engine, turn)) {
-        return Step::forward;
-    } else if (phase_ == Phase::queued) {
-        return Step::queue;
-    }
-    return drained_ && !turn.ended ? Step::stay : receive();
-}
-
-void HttpConnection::start(Phase phase, MonoTime now) {
-    const HttpLimits& limits = budget_.limits;
-    phase_ = phase;
-    switch (phase) {
-        case Phase::request: deadline_ = now + limits.request_time; break;
-        case Phase::queued: deadline_ = now + limits.queue_time; break;
-        case Phase::idle: deadline_ = now + limits.idle_time; break;
-        case Phase::response:
-            deadline_ = now + limits.response_time;
-            taken_at_ = now;
-            break;
-        case Phase::streaming: deadline_ = now + limits.stream_stall; break;
-        case Phase::lingering: deadline_ = now + limits.linger_time; break;
-    }
-}
-
-HttpConnection::Step HttpConnection::receive() {
-    std::array<char, read_bytes_max> bytes;
-    const HttpSocket::Moved received = socket_->receive(bytes.data(), bytes.size());
-    if (received.progress != Progress::some) {
-        return received.progress == Progress::none ? Step::stay : Step::close;
-    }
-    in_.append(bytes.data(), received.bytes);
-    drained_ = received.bytes < bytes.size() && socket_->short_is_all();
-    return Step::forward;
-}
-
-// forward: nothing is left to send. again: there is, when others have had their turn.
-HttpConnection::Step HttpConnection::flush(MonoTime now) {
-    const std::string_view shared = out_.shared ? std::string_view(*out_.shared) : std::string_view();
-    const std::size_t sent_max = out_sent_ + send_bytes_max;
-    while (out_sent_ < out_.bytes.size() + shared.size()) {
-        if (out_sent_ >= sent_max) {
-            return Step::again;
-        }
-        const std::size_t own = std::min(out_sent_, out_.bytes.size());
-        const HttpSocket::Moved sent =
-            socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own, send_bytes_max));
-        if (sent.progress != Progress::some) {
-            return sent.progress == Progress::none ? Step::stay : Step::close;
-        }
-        out_sent_ += sent.bytes;
-        taken_at_ = now;
-    }
-    if (out_sent_ > 0) {
-        forget_sent();
-    }
-    return Step::forward;
-}
-
-void HttpConnection::forget_sent() {
-    drop_response();
-    out_.bytes.clear();
-    out_sent_ = 0;
-    if (out_.bytes.capacity() > kept_bytes_max) {
-        out_.bytes = {};  // a large answer's memory goes with it
-    }
+    return phase_ == Phase::response ? HttpClaim{Standing::taking, taken_at_} : HttpClaim{Standing::asking, deadline_};
 }
 
 void HttpConnection::skip_body() {
@@ -212,81 +301,161 @@ void HttpConnection::skip_body() {
     }
 }
 
-// Whether there is something to send: a whole request, or a hopeless one, has come.
-bool HttpConnection::take_request(HttpEngine& engine, const Turn& turn) {
+// Whether there is something to send; otherwise it waits for bytes or for a worker.
+bool HttpConnection::take_request() {
     skip_body();
     if (wanted_bytes_ == 0) {
         in_.erase(0, in_.find_first_not_of("\r\n"));  // RFC 9112, 2.2: empty lines before a request line are skipped
     }
-    const std::size_t head_max = budget_.limits.head_bytes_max;
-    const std::size_t head = head_bytes(std::string_view(in_).substr(0, head_max));
-    if (in_.size() < wanted_bytes_ || (head == std::string_view::npos && in_.size() < head_max)) {
-        wait_for_request(turn.now);
+    const std::size_t head_bytes = head_bytes_of(std::string_view(in_).substr(0, limits_.head_bytes_max));
+    if (in_.size() < wanted_bytes_ || (head_bytes == std::string_view::npos && in_.size() < limits_.head_bytes_max)) {
+        wait_for_request();
         return false;
     }
-    if (head != std::string_view::npos) {
-        return answer(engine, turn, head);
+    if (head_bytes != std::string_view::npos) {
+        return take_head(head_bytes);
     }
-    refuse_long_head();
-    start(Phase::response, turn.now);
+    refuse(in_.find('\n') == std::string::npos ? 414 : 431,
+           "the head of a request may have at most " + std::to_string(limits_.head_bytes_max) + " bytes");
     return true;
 }
 
-bool HttpConnection::answer(HttpEngine& engine, const Turn& turn, std::size_t head_bytes) {
-    const std::string_view in = in_;
-    const HttpInput input{in.substr(0, head_bytes), in.substr(head_bytes), peer_,
-                          turn.stopping || requests_ + 1 >= budget_.limits.requests_max, turn.may_answer};
-    const HttpOutcome outcome = engine.respond(input, out_);
-    if (outcome.waiting) {
-        wanted_bytes_ = head_bytes + outcome.body_bytes;
-        return wait_for_body(outcome, turn.now);
-    }
-    if (outcome.queued) {
-        return wait_in_queue(turn.now);
-    }
-    ++requests_;
-    goes_first_ = outcome.goes_first;
-    budget_.give_body(std::exchange(body_bytes_taken_, 0));
-    wanted_bytes_ = 0;
-    last_ = outcome.close;
-    body_bytes_left_ = outcome.body_bytes;
-    start(Phase::response, turn.now);
-    take_response();
-    if (out_.stream) {
-        begin_stream(turn.now);
-    }
-    in_.erase(0, head_bytes);
-    return true;
-}
-
-// Whether there is something to send.
-bool HttpConnection::wait_in_queue(MonoTime now) {
-    if (phase_ != Phase::queued) {
-        start(Phase::queued, now);
-    }
-    if (now < deadline_) {
-        return false;
-    }
-    budget_.note_refused_request();
-    refuse(503, "the gateway is busy with other requests");
-    start(Phase::response, now);
-    return true;
-}
-
-// Whether there is something to send.
-bool HttpConnection::wait_for_body(const HttpOutcome& outcome, MonoTime now) {
-    if (!budget_.take_body(outcome.body_bytes)) {
-        refuse(503, "too many large requests at once");
-        start(Phase::response, now);
+// As take_request().
+bool HttpConnection::take_head(std::size_t head_bytes) {
+    if (const HeadFault fault = read_head(std::string_view(in_).substr(0, head_bytes), head_); fault.status != 0) {
+        refuse(fault.status, std::string(fault.why));
         return true;
     }
-    body_bytes_taken_ = outcome.body_bytes;
-    wait_for_request(now);
-    if (!outcome.expects_continue) {
+    if (head_.target.size() > target_bytes_max) {
+        refuse(414, "the request target may have at most " + std::to_string(target_bytes_max) + " bytes");
+        return true;
+    }
+    if (head_.body_bytes > limits_.body_bytes_max) {
+        refuse(413, "the body may have at most " + std::to_string(limits_.body_bytes_max) + " bytes");
+        return true;
+    }
+    joined_.clear();
+    identity_ = host_.calls.identify ? host_.calls.identify(peer_, field("authorization"))
+                                     : HttpIdentity{HttpRole::admin, peer_.address};
+    const bool is_wanted = takes_body(head_.method) && identity_.role == HttpRole::admin;
+    if (is_wanted && in_.size() - head_bytes < head_.body_bytes) {
+        return wait_for_body(head_bytes);
+    }
+    // A peer that expects a 100 may or may not send its body after a final answer, so its next request cannot be found.
+    is_last_ = host_.is_stopping() || requests_ + 1 >= limits_.requests_max || !head_.keep_alive ||
+               (head_.expects_continue && !is_wanted && head_.body_bytes > 0);
+    body_ = std::string_view(in_).substr(head_bytes, is_wanted ? head_.body_bytes : 0);
+    path_ = percent_decoded(head_.target.substr(0, head_.target.find_first_of("?#")), false);
+    head_bytes_ = head_bytes;
+    goes_first_ = host_.calls.goes_first && host_.calls.goes_first(path_);
+    if (!goes_first_) {
+        start(Phase::queued);
+        host_.queue(shared_from_this());
         return false;
     }
-    out_.bytes = "HTTP/1.1 100 Continue\r\n\r\n";
+    phase_ = Phase::answering;
+    answer();
+    end_answer();
+    return false;
+}
+
+bool HttpConnection::wait_for_body(std::size_t head_bytes) {
+    const auto body_bytes = static_cast<std::size_t>(head_.body_bytes);
+    const bool is_new = wanted_bytes_ == 0;
+    if (is_new && !host_.budget.take_body(body_bytes)) {
+        refuse(503, "too many large requests at once");
+        return true;
+    }
+    body_bytes_taken_ = body_bytes;
+    wanted_bytes_ = head_bytes + body_bytes;
+    if (head_.expects_continue && !head_.http_1_0 && in_.size() == head_bytes) {
+        out_.bytes = "HTTP/1.1 100 Continue\r\n\r\n";
+        return true;
+    }
+    wait_for_request();
+    return false;
+}
+
+// The time of a phase counts from its beginning, whatever trickles in meanwhile.
+void HttpConnection::wait_for_request() {
+    const bool is_between_requests = in_.empty() && body_bytes_left_ == 0 && requests_ > 0;
+    const Phase phase = is_between_requests ? Phase::idle : Phase::request;
+    if (phase_ != phase) {
+        start(phase);
+    }
+    receive();
+}
+
+bool HttpConnection::begin_answer() noexcept {
+    if (phase_ != Phase::queued) {
+        return false;
+    }
+    phase_ = Phase::answering;
+    deadline_ = MonoTime::max();
     return true;
+}
+
+void HttpConnection::answer() noexcept {
+    try {
+        HttpResponse response = ask_handler();
+        is_last_ = is_last_ || (response.has_open_end() && head_.http_1_0);
+        write_reply(std::move(response),
+                    {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"}, out_);
+    } catch (const std::exception&) {  // out of memory
+        out_ = HttpReply{};
+    }
+}
+
+HttpResponse HttpConnection::ask_handler() {
+    try {
+        return host_.calls.handler({head_.method, path_, head_.target, body_, identity_.role, identity_.who,
+                                    [this](std::string_view name) { return field(name); }, &peer_});
+    } catch (const std::exception&) {  // what() may name files or addresses that are not for every client
+        return problem_response({500, "the gateway could not answer this request", std::string(head_.target)});
+    }
+}
+
+std::string_view HttpConnection::field(std::string_view name) {
+    if (same_name(name, "host")) {
+        return head_.host;
+    }
+    const HttpField* const first = head_.find(name);
+    if (first == nullptr) {
+        return {};
+    }
+    const HttpField* const end = head_.fields.data() + head_.fields.size();
+    const auto is_same = [&](const HttpField& field) {
+        return same_name(field.name, name);
+    };
+    if (std::none_of(first + 1, end, is_same)) {
+        return first->value;
+    }
+    std::string all(first->value);
+    for (const HttpField* other = first + 1; other != end; ++other) {
+        if (is_same(*other)) {
+            all.append(", ").append(other->value);
+        }
+    }
+    return joined_.emplace_front(std::move(all));
+}
+
+void HttpConnection::end_answer() noexcept {
+    guarded([&] {
+        if (phase_ == Phase::closed || out_.bytes.empty()) {
+            return close();
+        }
+        ++requests_;
+        start(Phase::response);
+        take_response();
+        if (out_.stream) {
+            begin_stream();
+        }
+        host_.budget.give_body(std::exchange(body_bytes_taken_, 0));
+        body_bytes_left_ = static_cast<std::size_t>(head_.body_bytes);
+        in_.erase(0, head_bytes_);
+        wanted_bytes_ = 0;
+        go_on();
+    });
 }
 
 // A large body is sent only while those of all connections are within their limit.
@@ -294,82 +463,26 @@ void HttpConnection::take_response() {
     if (!out_.shared || out_.shared->size() <= HttpBudget::small_body_bytes_max) {
         return;
     }
-    has_response_ = budget_.take_response(*out_.shared);
+    has_response_ = host_.budget.take_response(*out_.shared);
     if (!has_response_) {
         out_.shared.reset();
         refuse(503, "too many bytes of responses are waiting to be read; the limit is " +
-                        std::to_string(budget_.limits.responses_bytes_max));
+                        std::to_string(limits_.responses_bytes_max));
     }
 }
 
 void HttpConnection::drop_response() noexcept {
     if (std::exchange(has_response_, false)) {
-        budget_.give_response(std::move(out_.shared));
+        host_.budget.give_response(std::move(out_.shared));
     }
     out_.shared.reset();
 }
 
-void HttpConnection::add_piece() {
-    std::string piece;
-    const bool is_last = !out_.pieces(piece, piece_bytes_max);
-    if (!out_.chunked) {
-        out_.bytes = std::move(piece);
-    } else if (!piece.empty()) {
-        append_chunk(out_.bytes, piece);
-    }
-    if (is_last) {
-        out_.bytes.append(out_.chunked ? last_chunk : "");
-        out_.pieces = nullptr;
-    }
-}
-
-void HttpConnection::begin_stream(MonoTime now) {
-    StreamPull pull = std::exchange(out_.stream, nullptr);
-    if (!budget_.take_stream()) {
-        out_.bytes.clear();  // the head that was to begin the stream
-        refuse(503, "there are " + std::to_string(budget_.limits.streams_max) +
-                        " streams already, the most that may be (setting streams_max)");
-        return;
-    }
-    stream_.emplace(std::move(pull), out_.chunked, budget_, now);
-    start(Phase::streaming, now);
-}
-
-void HttpConnection::fill_stream(MonoTime now) {
-    deadline_ = MonoTime::max();  // all that was said has been taken: it may be silent for as long as it likes
-    if (stream_->ended()) {
-        last_ = true;
-        stream_.reset();
-        return;
-    }
-    const bool spoke = stream_->fill(out_.bytes, now);
-    if (stream_->ended()) {
-        stream_->finish(out_.bytes);
-    }
-    if (spoke || stream_->ended()) {
-        start(Phase::streaming, now);
-    }
-}
-
-// The time of a phase counts from its beginning, whatever trickles in meanwhile.
-void HttpConnection::wait_for_request(MonoTime now) {
-    const bool between_requests = in_.empty() && body_bytes_left_ == 0 && requests_ > 0;
-    const Phase phase = between_requests ? Phase::idle : Phase::request;
-    if (phase_ != phase) {
-        start(phase, now);
-    }
-}
-
-// While the request line is still in in_.
+// While the request line is still at the front of in_.
 void HttpConnection::refuse(int status, std::string detail) {
-    out_.bytes = refusal_bytes(status, std::move(detail), std::string(path_asked_for(in_)));
-    last_ = true;
-}
-
-void HttpConnection::refuse_long_head() {
-    const bool in_target = in_.find('\n') == std::string::npos;
-    refuse(in_target ? 414 : 431,
-           "the head of a request may have at most " + std::to_string(budget_.limits.head_bytes_max) + " bytes");
+    out_.bytes = refusal_bytes(status, std::move(detail), std::string(path_asked_for(in_)), in_.starts_with("HEAD "));
+    is_last_ = true;
+    start(Phase::response);
 }
 
 }  // namespace telegate

@@ -1,169 +1,151 @@
 #include "http/http_head.hpp"
 
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/rfc7230.hpp>
+
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <system_error>
+#include <limits>
 #include <utility>
 
 namespace telegate {
 namespace {
 
+namespace http = boost::beast::http;
+using boost::beast::error_code;
+using Text = boost::beast::string_view;
+
 constexpr HeadFault no_fault{};
 constexpr HeadFault not_http{400, "this is not an HTTP/1.1 request"};
+constexpr HeadFault bad_length{400, "Content-Length must be one decimal number, without Transfer-Encoding"};
+constexpr HeadFault bad_field{400, "a field must be NAME: VALUE on one line that ends in CRLF"};
 
-constexpr bool is_token_byte(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+std::string_view view_of(Text text) noexcept {
+    return {text.data(), text.size()};
 }
 
-constexpr std::array<bool, 256> token_bytes = [] {
-    std::array<bool, 256> known{};
-    for (std::size_t byte = 0; byte < known.size(); ++byte) {
-        known[byte] = is_token_byte(static_cast<char>(byte));
-    }
-    return known;
-}();
+Text text_of(std::string_view view) noexcept {
+    return {view.data(), view.size()};
+}
 
-bool is_token(std::string_view text) noexcept {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return token_bytes[static_cast<unsigned char>(c)]; });
+/// Collects what the library finds in a head.
+class HeadParser final : public http::basic_parser<true> {
+  public:
+    explicit HeadParser(HttpHead& head) : head_(head) {
+        header_limit(std::numeric_limits<std::uint32_t>::max());
+        body_limit(std::numeric_limits<std::uint64_t>::max());
+        skip(true);  // no body follows
+    }
+
+  private:
+    void on_request_impl(http::verb /*verb*/, Text method, Text target, int version, error_code& /*ec*/) override {
+        head_.method = view_of(method);
+        head_.target = view_of(target);
+        head_.http_1_0 = version == 10;
+    }
+    void on_field_impl(http::field name, Text name_text, Text value, error_code& ec) override {
+        if (head_.fields.size() == fields_max) {
+            ec = http::error::header_limit;
+            return;
+        }
+        head_.fields.push_back({view_of(name_text), view_of(value)});
+        hosts += name == http::field::host ? 1U : 0U;
+        lengths += name == http::field::content_length ? 1U : 0U;
+        encodings += name == http::field::transfer_encoding ? 1U : 0U;
+    }
+    void on_response_impl(int, Text, int, error_code&) override {}
+    void on_header_impl(error_code&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+    std::size_t on_body_impl(Text, error_code&) override { return 0; }
+    void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, Text, error_code&) override { return 0; }
+    void on_finish_impl(error_code&) override {}
+
+    HttpHead& head_;
+
+  public:
+    std::size_t hosts = 0;
+    std::size_t lengths = 0;
+    std::size_t encodings = 0;
+};
+
+HeadFault fault_of(const error_code& ec) {
+    if (ec == http::error::header_limit) {
+        return {431, "a request may have at most 100 fields"};
+    }
+    if (ec == http::error::bad_content_length || ec == http::error::bad_transfer_encoding) {
+        return bad_length;
+    }
+    return ec == http::error::bad_field || ec == http::error::bad_value ? bad_field : not_http;
 }
 
 bool is_visible(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-bool is_value(std::string_view text) noexcept {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return (byte < ' ' && byte != '\t') || byte == 0x7f;
-    });
-}
-
-std::string_view without_blanks(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 /// "http://host:port/path" becomes the path, and the authority the host, as RFC 9112, 3.2.2 wants it.
-HeadFault read_target(std::string_view target, HttpHead& head) {
+HeadFault read_target(HttpHead& head) {
     for (const std::string_view scheme : {"http://", "https://"}) {
-        if (!same_name(target.substr(0, scheme.size()), scheme)) {
+        if (!same_name(head.target.substr(0, scheme.size()), scheme)) {
             continue;
         }
-        const std::string_view rest = target.substr(scheme.size());
+        const std::string_view rest = head.target.substr(scheme.size());
         const std::size_t path = std::min(rest.find('/'), rest.size());
         head.host = rest.substr(0, path);
-        target = path < rest.size() ? rest.substr(path) : "/";
+        head.target = path < rest.size() ? rest.substr(path) : "/";
         if (head.host.empty() || head.host.find_first_of("?#@") != std::string_view::npos) {
             return {400, "the target has no host, or more than that"};
         }
     }
-    head.target = target;
-    const bool whole_server = target == "*" && head.method == "OPTIONS";
-    return target.starts_with('/') || whole_server ? no_fault : HeadFault{400, "the target must begin with /"};
+    const bool whole_server = head.target == "*" && head.method == "OPTIONS";
+    return head.target.starts_with('/') || whole_server ? no_fault : HeadFault{400, "the target must begin with /"};
 }
 
-HeadFault read_request_line(std::string_view line, HttpHead& head) {
-    const std::size_t first = line.find(' ');
-    const std::size_t last = line.rfind(' ');
-    if (first == std::string_view::npos || first == last) {
-        return not_http;
-    }
-    head.method = line.substr(0, first);
-    const std::string_view target = line.substr(first + 1, last - first - 1);
-    const std::string_view version = line.substr(last + 1);
-    head.http_1_0 = version == "HTTP/1.0";
-    head.keep_alive = !head.http_1_0;
-    if (!is_token(head.method) || !is_visible(target) || (!head.http_1_0 && version != "HTTP/1.1")) {
-        return not_http;
-    }
-    return read_target(target, head);
-}
-
-HeadFault read_field(std::string_view line, HttpHead& head) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
-        return {400, "a field must be NAME: VALUE on one line, with nothing between the name and its colon"};
-    }
-    const std::string_view value = without_blanks(line.substr(colon + 1));
-    if (!is_value(value)) {
-        return {400, "a field holds a control character, or its line does not end in CRLF"};
-    }
-    if (head.fields.size() == fields_max) {
-        return {431, "a request may have at most 100 fields"};
-    }
-    head.fields.push_back({line.substr(0, colon), value});
-    return no_fault;
-}
-
-/// What the fields say that decide how the request and the connection go on, each with how often it is there.
-struct Decisive {
-    std::size_t hosts = 0;
-    std::size_t lengths = 0;
-    std::size_t encodings = 0;
-    bool close = false;  // whatever comes after it (RFC 9112)
-    std::string_view host = {};
-    std::string_view length = {};
-};
-
-HeadFault note_field(const HttpField& field, HttpHead& head, Decisive& decisive) {
-    if (same_name(field.name, "host")) {
-        ++decisive.hosts;
-        decisive.host = field.value;
-    } else if (same_name(field.name, "content-length")) {
-        ++decisive.lengths;
-        decisive.length = field.value;
-    } else if (same_name(field.name, "transfer-encoding")) {
-        ++decisive.encodings;
-    } else if (same_name(field.name, "connection")) {
-        decisive.close = decisive.close || has_token(field.value, "close");
-        head.keep_alive = (head.keep_alive || has_token(field.value, "keep-alive")) && !decisive.close;
-    } else if (same_name(field.name, "expect")) {
-        head.expects_continue = same_name(field.value, "100-continue");
-        return head.expects_continue ? no_fault : HeadFault{417, "Expect may only be 100-continue"};
-    }
-    return no_fault;
-}
-
-HeadFault read_length(const Decisive& decisive, HttpHead& head) {
-    if (decisive.encodings > 0) {
-        return decisive.lengths > 0 || head.http_1_0
-                   ? HeadFault{400, "Transfer-Encoding and Content-Length, or HTTP/1.0, do not go together"}
-                   : HeadFault{411, "a body needs a Content-Length; Transfer-Encoding is not taken"};
-    }
-    if (decisive.lengths == 0) {
-        return no_fault;
-    }
-    const char* const end = decisive.length.data() + decisive.length.size();
-    const auto [rest, error] = std::from_chars(decisive.length.data(), end, head.body_bytes);
-    return decisive.lengths == 1 && error == std::errc() && rest == end
-               ? no_fault
-               : HeadFault{400, "Content-Length must be one decimal number"};
-}
-
-HeadFault judge(HttpHead& head) {
-    Decisive decisive;
+/// "close" decides whatever else is there (RFC 9112, 9.6).
+bool is_kept_alive(const HttpHead& head) {
+    bool keeps = !head.http_1_0;
+    bool closes = false;
     for (const HttpField& field : head.fields) {
-        if (const HeadFault fault = note_field(field, head, decisive); fault.status != 0) {
-            return fault;
+        if (same_name(field.name, "connection")) {
+            http::token_list tokens(text_of(field.value));
+            keeps = keeps || tokens.exists("keep-alive");
+            closes = closes || tokens.exists("close");
         }
     }
-    if (decisive.hosts > 1 || (decisive.hosts == 0 && !head.http_1_0)) {
+    return keeps && !closes;
+}
+
+HeadFault judge(const HeadParser& parser, HttpHead& head) {
+    if (const HeadFault fault = read_target(head); fault.status != 0) {
+        return fault;
+    }
+    if (parser.hosts > 1 || (parser.hosts == 0 && !head.http_1_0)) {
         return {400, "a request needs one Host"};
     }
-    if (head.host.empty()) {
-        head.host = decisive.host;
+    if (head.host.empty() && parser.hosts == 1) {
+        head.host = head.find("host")->value;
     }
-    return read_length(decisive, head);
+    if (const HttpField* const expect = head.find("expect")) {
+        head.expects_continue = same_name(expect->value, "100-continue");
+        if (!head.expects_continue) {
+            return {417, "Expect may only be 100-continue"};
+        }
+    }
+    if (parser.encodings > 0) {
+        return head.http_1_0 || parser.lengths > 0
+                   ? bad_length
+                   : HeadFault{411, "a body needs a Content-Length; Transfer-Encoding is not supported"};
+    }
+    // The library takes a list of the same numbers too.
+    if (parser.lengths > 1 ||
+        (parser.lengths == 1 && head.find("content-length")->value.find(',') != std::string_view::npos)) {
+        return bad_length;
+    }
+    head.keep_alive = is_kept_alive(head);
+    head.body_bytes = parser.content_length().value_or(0);
+    return no_fault;
 }
 
 }  // namespace
@@ -179,34 +161,37 @@ HeadFault read_head(std::string_view bytes, HttpHead& head) {
     fields.clear();
     head = HttpHead{};
     head.fields = std::move(fields);
-    for (bool first = true; !bytes.starts_with("\r\n") || first; first = false) {
-        const std::size_t end = bytes.find("\r\n");
-        if (end == std::string_view::npos) {
-            return not_http;
-        }
-        const std::string_view line = bytes.substr(0, end);
-        if (const HeadFault fault = first ? read_request_line(line, head) : read_field(line, head); fault.status != 0) {
-            return fault;
-        }
-        bytes.remove_prefix(end + 2);
+    // The library would join continued lines, which others read as lines of their own.
+    if (bytes.find("\n ") != std::string_view::npos || bytes.find("\n\t") != std::string_view::npos) {
+        return bad_field;
     }
-    return judge(head);
+    HeadParser parser(head);
+    error_code ec;
+    parser.put(boost::asio::buffer(bytes), ec);
+    if (ec) {
+        return fault_of(ec);
+    }
+    return parser.is_header_done() && is_visible(head.target) ? judge(parser, head) : not_http;
 }
 
 bool same_name(std::string_view one, std::string_view other) noexcept {
-    return one.size() == other.size() &&
-           std::equal(one.begin(), one.end(), other.begin(), [](char a, char b) { return lower(a) == lower(b); });
+    return boost::beast::iequals(text_of(one), text_of(other));
 }
 
-bool has_token(std::string_view list, std::string_view token) noexcept {
-    while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(','), list.size());
-        if (same_name(without_blanks(list.substr(0, comma)), token)) {
-            return true;
+std::string percent_decoded(std::string_view text, bool is_query) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned code = 0;
+        const char* const digits = text.data() + at + 1;
+        if (text[at] == '%' && at + 2 < text.size() &&
+            std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2) {
+            result += static_cast<char>(code);
+            at += 2;
+        } else {
+            result += text[at] == '+' && is_query ? ' ' : text[at];
         }
-        list.remove_prefix(std::min(comma + 1, list.size()));
     }
-    return false;
+    return result;
 }
 
 }  // namespace telegate

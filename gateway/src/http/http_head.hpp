@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,8 +37,8 @@ struct HeadFault {
 constexpr std::size_t fields_max = 100;  // browsers send about twenty
 
 /// Reads a whole head: request line, fields and the empty line. Strictly, so that no proxy in front of the gateway can
-/// see another request in the same bytes: lines end in CRLF, names are tokens with the colon right behind, nothing is
-/// folded, one Host, one Content-Length and no Transfer-Encoding.
+/// see another request in the same bytes: no field is continued on the next line, and there is one Host, one
+/// Content-Length at most, and no Transfer-Encoding.
 ///
 /// Threads: any, each with a `head` of its own, whose memory is used again.
 /// Limits:  fields_max; the caller bounds the bytes.
@@ -47,7 +48,7 @@ constexpr std::size_t fields_max = 100;  // browsers send about twenty
 /// Whether two names are the same but for the case of ASCII letters.
 [[nodiscard]] bool same_name(std::string_view one, std::string_view other) noexcept;
 
-/// Whether a list such as that of the field Connection has this token, in any case.
-[[nodiscard]] bool has_token(std::string_view list, std::string_view token) noexcept;
+/// Decodes percent-encoding; what is not percent-encoding stands for itself. In a query, a plus sign is a space.
+[[nodiscard]] std::string percent_decoded(std::string_view text, bool is_query);
 
 }  // namespace telegate

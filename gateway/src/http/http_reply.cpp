@@ -86,13 +86,13 @@ void append_chunk(std::string& out, std::string_view bytes) {
     out.append("\r\n").append(bytes).append("\r\n");
 }
 
-std::string refusal_bytes(int status, std::string detail, std::string instance) {
+std::string refusal_bytes(int status, std::string detail, std::string instance, bool head_only) {
     HttpResponse problem = problem_response({status, std::move(detail), std::move(instance)});
     if (status == 503) {
         problem.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
     }
     HttpReply reply;
-    write_reply(std::move(problem), {.close = true}, reply);
+    write_reply(std::move(problem), {.close = true, .head_only = head_only}, reply);
     return std::move(reply.bytes);
 }
 

@@ -35,6 +35,6 @@ inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
 /// The bytes of a refusal to a request that is not handed to anybody, closing the connection. `instance`: the path that
 /// was asked for; "" when it is not known. Threads: any.
-[[nodiscard]] std::string refusal_bytes(int status, std::string detail, std::string instance);
+[[nodiscard]] std::string refusal_bytes(int status, std::string detail, std::string instance, bool head_only);
 
 }  // namespace telegate

@@ -2,46 +2,35 @@
 
 #include "base/memory_reserve.hpp"
 #include "base/setting_failure.hpp"
+#include "http/http_connection.hpp"
+#include "http/http_listener.hpp"
 
 #include "core/start_thread.hpp"
 
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <cerrno>
+#include <atomic>
+#include <chrono>
+#include <deque>
 #include <exception>
-#include <limits>
-#include <new>
-#include <system_error>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 namespace telegate {
 namespace {
 
-// What an epoll event is about; connections have the numbers above.
-constexpr std::uint64_t id_stop = 0;
-constexpr std::uint64_t id_wake = 1;
-constexpr std::uint64_t id_first_listener = 2;
-constexpr std::size_t listeners_max = 3;
-constexpr std::uint64_t id_first_connection = id_first_listener + listeners_max;
+namespace asio = boost::asio;
+using Executor = asio::io_context::executor_type;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t accepts_per_turn = 16;
-constexpr std::chrono::milliseconds accept_pause{100};
-constexpr int memory_pause_ms = 100;  // until there may be some again
-constexpr Duration::rep never = std::numeric_limits<Duration::rep>::max();
-// Both directions for the whole life of a connection, told once each time that something changes: no call to the
-// kernel is needed between two requests.
-constexpr std::uint32_t connection_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-
-int checked(int descriptor, const char* what) {
-    if (descriptor < 0) {
-        throw std::system_error(errno, std::generic_category(), what);
-    }
-    return descriptor;
-}
+constexpr std::chrono::milliseconds pause{100};  // until there may be descriptors or memory again
 
 std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     std::vector<HttpListener> listeners;
@@ -58,280 +47,407 @@ std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     return listeners;
 }
 
-Duration::rep count_of(MonoTime time) noexcept {
-    return time.time_since_epoch().count();
+/// Has `io` call `action`, when there is memory for that.
+template <typename Action>
+void post_surely(asio::io_context& io, const Action& action) noexcept {
+    for (bool is_posted = false; !is_posted;) {
+        try {
+            asio::post(io, action);
+            is_posted = true;
+        } catch (const std::exception&) {
+            std::this_thread::sleep_for(pause);
+        }
+    }
+}
+
+/// Runs what `io` has to do until that is stopped or has nothing more to do.
+template <typename AfterEach>
+void run(asio::io_context& io, const AfterEach& after_each) noexcept {
+    MemoryReserve reserve;
+    const MemoryReserve::Use use(reserve);
+    for (bool goes_on = true; goes_on;) {
+        if (!reserve.restore()) {
+            std::this_thread::sleep_for(pause);
+            continue;
+        }
+        try {
+            goes_on = io.run_one() > 0;
+        } catch (const std::exception&) {  // out of memory; its connection has closed
+        }
+        after_each();
+    }
 }
 
 }  // namespace
 
+/// All but the constructor, start(), stop() and what is said to be for any thread runs on the I/O thread.
+class HttpServer::State final : public HttpHost {
+  public:
+    State(HttpServerOptions&& options, HttpCalls&& calls)
+        : HttpHost(options.limits, std::move(calls)), options_(std::move(options)) {
+        for (HttpListener& listener : listeners_of(options_)) {
+            doors_.push_back(std::make_unique<Door>(std::move(listener), io_));
+        }
+        connections_.reserve(budget.limits.connections_max + budget.limits.streams_max);
+    }
+
+    void start() {
+        if (doors_.empty()) {
+            return;
+        }
+        for (const auto& door : doors_) {
+            await_clients(*door);
+        }
+        for (std::size_t index = 0; index < std::max<std::size_t>(options_.workers, 1); ++index) {
+            workers_.push_back(start_thread("tg-http-" + std::to_string(index), [this] { run(answers_, [] {}); }));
+        }
+        is_running_ = true;
+        io_thread_ = start_thread("tg-http", [this] { run_io(); });
+    }
+
+    void stop() {
+        if (io_thread_.joinable()) {
+            post_surely(io_, [this] { begin_stop(); });
+            io_thread_.join();
+        }
+        answers_.stop();
+        for (std::thread& worker : workers_) {
+            worker.join();
+        }
+        workers_.clear();
+        close_doors();
+    }
+
+    void stop_after_streams(MonoTime until, std::function<void()> done) {
+        {
+            const std::lock_guard lock(end_mutex_);
+            if (is_running_) {
+                on_stopped_ = std::exchange(done, nullptr);
+            }
+        }
+        if (done) {
+            return done();
+        }
+        asio::post(io_, [this, until] {
+            streams_until_ = until;
+            note_due(until);
+        });
+    }
+
+    void wake_streams() noexcept {
+        // A load in place of the exchange could come before the samples that it is to tell of.
+        if (budget.streams() == 0 || wake_pending_.exchange(true)) {
+            return;
+        }
+        try {
+            asio::post(io_, [this] { put_off_streams(streams_served_ + budget.limits.stream_interval); });
+        } catch (const std::exception&) {  // the next wake-up tries again
+            wake_pending_ = false;
+        }
+    }
+
+    std::vector<std::string> urls() const {
+        const bool secure = options_.tls && options_.tls() != nullptr;
+        std::vector<std::string> texts;
+        for (const auto& door : doors_) {
+            const char* const scheme = !door->listener.over_tcp() ? "" : secure ? "https://" : "http://";
+            texts.push_back(scheme + door->listener.address());
+        }
+        return texts;
+    }
+    std::string address() const { return doors_.empty() ? std::string() : doors_.front()->listener.address(); }
+
+  private:
+    /// Where clients come in.
+    struct Door {
+        Door(HttpListener&& given, asio::io_context& io)
+            : listener(std::move(given)), readable(io, listener.socket()) {}
+        ~Door() { (void)readable.release(); }  // the listener closes it
+        Door(const Door&) = delete;
+        Door& operator=(const Door&) = delete;
+
+        HttpListener listener;
+        asio::posix::basic_stream_descriptor<Executor> readable;
+        MonoTime opens_again = MonoTime::max();  // after running out of descriptors
+    };
+
+    void queue(std::shared_ptr<HttpConnection> connection) override {
+        queue_.push_back(std::move(connection));
+        feed_workers();
+    }
+
+    void note_due(MonoTime due) noexcept override {
+        if (due >= timer_due_) {
+            return;
+        }
+        try {
+            timer_.expires_at(due);
+            timer_.async_wait([this](const boost::system::error_code& error) {
+                if (!error) {
+                    sweep();
+                }
+            });
+            timer_due_ = due;
+        } catch (const std::exception&) {
+            is_timer_lost_ = true;
+        }
+    }
+
+    void note_stream_begun() noexcept override {
+        put_off_streams(SteadyClock::now() +
+                        budget.limits.stream_interval);  // a wake-up may have crossed with its beginning
+    }
+
+    void forget(const HttpConnection& connection) noexcept override { std::erase(connections_, &connection); }
+
+    bool is_stopping() const noexcept override { return is_stopping_; }
+
+    void run_io() noexcept {
+        run(io_, [this] {
+            while (std::exchange(is_timer_lost_, false)) {
+                std::this_thread::sleep_for(pause);
+                timer_due_ = MonoTime::max();
+                note_due(SteadyClock::now());
+            }
+            const bool has_waited =
+                streams_until_ != MonoTime::max() && (budget.streams() == 0 || SteadyClock::now() >= streams_until_);
+            if (has_waited && !is_stopping_) {
+                begin_stop();
+            }
+        });
+        std::function<void()> done;
+        {
+            const std::lock_guard lock(end_mutex_);
+            is_running_ = false;
+            done = std::exchange(on_stopped_, nullptr);
+        }
+        if (done) {
+            done();
+        }
+    }
+
+    void await_clients(Door& door) noexcept {
+        try {
+            door.opens_again = MonoTime::max();
+            door.readable.async_wait(door.readable.wait_read, [this, &door](const boost::system::error_code& error) {
+                if (!error) {
+                    accept_waiting(door);
+                }
+            });
+        } catch (const std::exception&) {
+            close_for_a_while(door);
+        }
+    }
+
+    void close_for_a_while(Door& door) noexcept {
+        door.opens_again = SteadyClock::now() + pause;
+        note_due(door.opens_again);
+    }
+
+    void accept_waiting(Door& door) noexcept {
+        for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
+            HttpListener::Accepted client = door.listener.accept();
+            if (client.outcome == HttpListener::Outcome::exhausted) {
+                return close_for_a_while(door);  // it would be readable all the time
+            }
+            if (client.outcome == HttpListener::Outcome::none) {
+                break;
+            }
+            try {
+                add(door.listener, std::move(client));
+            } catch (const std::exception&) {  // the connection closes
+            }
+        }
+        await_clients(door);
+    }
+
+    void add(const HttpListener& listener, HttpListener::Accepted&& client) {
+        const auto open = std::count_if(connections_.begin(), connections_.end(), [](const HttpConnection* connection) {
+            return connection->is_open() && !connection->is_streaming();
+        });
+        if (static_cast<std::size_t>(open) >= budget.limits.connections_max && !close_least_claim()) {
+            return;
+        }
+        const auto tls = options_.tls && listener.over_tcp() ? options_.tls() : nullptr;
+        auto socket = tls ? tls->open(io_, std::move(client.socket)) : make_plain_socket(io_, std::move(client.socket));
+        const auto connection = std::make_shared<HttpConnection>(std::move(socket), std::move(client.peer), *this);
+        connections_.push_back(connection.get());
+        connection->open();
+    }
+
+    /// Whether there was one to close.
+    bool close_least_claim() {
+        HttpConnection* least = nullptr;
+        std::optional<HttpClaim> least_claim;
+        const MonoTime now = SteadyClock::now();
+        for (HttpConnection* const connection : connections_) {
+            const std::optional<HttpClaim> claim = connection->claim(now);
+            if (claim && (!least_claim || *claim < *least_claim)) {
+                least = connection;
+                least_claim = claim;
+            }
+        }
+        if (least != nullptr) {
+            least->close();
+        }
+        return least != nullptr;
+    }
+
+    void feed_workers() {
+        while (answering_ < workers_.size() && !queue_.empty()) {
+            const auto connection = std::move(queue_.front());
+            queue_.pop_front();
+            if (!connection->begin_answer()) {
+                continue;
+            }
+            asio::post(answers_, [this, connection] {
+                connection->answer();
+                post_surely(io_, [this, connection] { end_answer(*connection); });
+            });
+            ++answering_;
+        }
+    }
+
+    void end_answer(HttpConnection& connection) {
+        --answering_;
+        connection.end_answer();
+        if (is_stopping_) {
+            finish();
+        } else {
+            feed_workers();
+        }
+    }
+
+    /// Sees to all that is due.
+    void sweep() {
+        timer_due_ = MonoTime::max();
+        const MonoTime now = SteadyClock::now();
+        const bool serves_streams = streams_due_ <= now;
+        if (serves_streams) {
+            streams_due_ = MonoTime::max();
+            streams_served_ = now;
+            wake_pending_.exchange(false);
+        }
+        MonoTime next = streams_until_ > now ? std::min(streams_due_, streams_until_) : streams_due_;
+        for (const auto& door : doors_) {
+            if (is_stopping_) {
+                break;
+            }
+            if (door->opens_again <= now) {
+                await_clients(*door);
+            }
+            next = std::min(next, door->opens_again);
+        }
+        for (HttpConnection* const connection : connections_) {
+            if (serves_streams) {
+                connection->wake_stream();
+            }
+            if (connection->due() <= now) {
+                connection->at_due(now);
+            }
+            next = std::min(next, connection->due());
+        }
+        note_due(next);
+    }
+
+    /// A time that is set already stays when it comes before.
+    void put_off_streams(MonoTime until) noexcept {
+        streams_due_ = std::min(streams_due_, until);
+        note_due(streams_due_);
+    }
+
+    void begin_stop() {
+        is_stopping_ = true;
+        queue_.clear();
+        post_surely(io_, [this] { finish(); });  // what has ended by now is noticed before
+    }
+
+    /// Ends everything once no worker answers; then there is nothing more to run.
+    void finish() {
+        if (answering_ > 0) {
+            return;
+        }
+        for (HttpConnection* const connection : connections_) {
+            connection->finish();
+        }
+        close_doors();
+        timer_.cancel();
+        work_.reset();
+    }
+
+    void close_doors() noexcept {
+        for (const auto& door : doors_) {
+            if (door->readable.is_open()) {
+                (void)door->readable.release();
+                door->listener.close();
+            }
+        }
+    }
+
+    const HttpServerOptions options_;
+    std::vector<HttpConnection*> connections_;  // each removes itself
+    asio::io_context io_{1};
+    asio::executor_work_guard<Executor> work_{io_.get_executor()};
+    asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor> timer_{io_};
+    MonoTime timer_due_ = MonoTime::max();  // at or before all that is due
+    bool is_timer_lost_ = false;
+    std::vector<std::unique_ptr<Door>> doors_;
+    std::thread io_thread_;
+    bool is_stopping_ = false;
+
+    asio::io_context answers_;
+    asio::executor_work_guard<Executor> answers_work_{answers_.get_executor()};
+    std::vector<std::thread> workers_;
+    std::deque<std::shared_ptr<HttpConnection>> queue_;  // whole requests, at most one of each connection
+    std::size_t answering_ = 0;                          // workers that have one
+
+    MonoTime streams_due_ = MonoTime::max();
+    MonoTime streams_served_{};
+    MonoTime streams_until_ = MonoTime::max();  // when to stop though some are open
+    std::atomic<bool> wake_pending_{false};
+
+    std::mutex end_mutex_;  // guards the next two
+    bool is_running_ = false;
+    std::function<void()> on_stopped_;
+};
+
 HttpServer::HttpServer(HttpServerOptions options, HttpCalls calls)
-    : options_(std::move(options)),
-      calls_(std::move(calls)),
-      budget_(options_.limits),
-      listeners_(listeners_of(options_)),
-      places_(budget_, options_.workers, id_first_connection),
-      accept_again_(never),
-      streams_due_(never),
-      streams_until_(never) {
-    try {
-        epoll_ = checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-        stop_event_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
-        wake_event_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
-    } catch (...) {
-        ::close(stop_event_);
-        ::close(epoll_);
-        throw;
-    }
-    // The stop stays signalled and wakes all workers; each wake-up for streams wakes one, and is never read.
-    watch(stop_event_, EPOLL_CTL_ADD, EPOLLIN, id_stop);
-    watch(wake_event_, EPOLL_CTL_ADD, EPOLLIN | EPOLLET, id_wake);
-    for (std::size_t index = 0; index < listeners_.size(); ++index) {
-        watch(listeners_[index].socket(), EPOLL_CTL_ADD, EPOLLIN | EPOLLONESHOT, id_first_listener + index);
-    }
-}
+    : state_(std::make_unique<State>(std::move(options), std::move(calls))) {}
 
 HttpServer::~HttpServer() {
     stop();
-    ::close(wake_event_);
-    ::close(stop_event_);
-    ::close(epoll_);
 }
 
 void HttpServer::start() {
-    const std::size_t workers = listeners_.empty() ? 0 : options_.workers;
-    for (std::size_t index = 0; index < workers; ++index) {
-        Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(calls_, options_.limits));
-        const std::lock_guard lock(end_mutex_);
-        worker.thread = start_thread("tg-http-" + std::to_string(index), [this, &worker] { run(worker); });
-        ++workers_running_;
-    }
+    state_->start();
 }
 
 void HttpServer::stop() {
-    begin_stop();
-    for (const auto& worker : workers_) {
-        if (worker->thread.joinable()) {
-            worker->thread.join();
-        }
-    }
-    workers_.clear();
-    close_all();
-}
-
-void HttpServer::begin_stop() noexcept {
-    stopping_ = true;
-    ::eventfd_write(stop_event_, 1);
-}
-
-void HttpServer::close_all() noexcept {
-    for (HttpListener& listener : listeners_) {
-        listener.close();
-    }
-    places_.clear(std::chrono::steady_clock::now());
+    state_->stop();
 }
 
 void HttpServer::stop_after_streams(MonoTime until, std::function<void()> done) {
-    {
-        const std::lock_guard lock(end_mutex_);
-        if (workers_running_ > 0) {
-            on_stopped_ = std::exchange(done, nullptr);
-        }
-    }
-    if (done) {
-        return done();
-    }
-    streams_until_ = count_of(until);
-    ::eventfd_write(wake_event_, 1);  // a worker sees to it, and waits until that time
+    state_->stop_after_streams(until, std::move(done));
 }
 
 void HttpServer::wake_streams() noexcept {
-    // A load in place of the exchange could come before the samples that it is to tell of.
-    if (budget_.streams() == 0 || wake_pending_.exchange(true)) {
-        return;
-    }
-    ::eventfd_write(wake_event_, 1);
+    state_->wake_streams();
+}
+
+std::size_t HttpServer::streams() const noexcept {
+    return state_->budget.streams();
+}
+
+HttpFigures HttpServer::figures() const {
+    return state_->budget.figures();
 }
 
 std::string HttpServer::address() const {
-    return listeners_.empty() ? std::string() : listeners_.front().address();
+    return state_->address();
 }
 
 std::vector<std::string> HttpServer::urls() const {
-    const bool secure = options_.tls && options_.tls() != nullptr;
-    std::vector<std::string> texts;
-    for (const HttpListener& listener : listeners_) {
-        const char* const scheme = !listener.over_tcp() ? "" : secure ? "https://" : "http://";
-        texts.push_back(scheme + listener.address());
-    }
-    return texts;
-}
-
-void HttpServer::run(Worker& worker) noexcept {
-    MemoryReserve reserve;
-    const MemoryReserve::Use use(reserve);
-    while (!stopping_) {
-        if (reserve.restore()) {
-            work(worker);
-        } else {
-            pollfd stop{stop_event_, POLLIN, 0};
-            ::poll(&stop, 1, memory_pause_ms);
-            note_streams(std::chrono::steady_clock::now());
-        }
-    }
-    note_worker_end();
-}
-
-void HttpServer::note_worker_end() noexcept {
-    std::function<void()> done;
-    {
-        const std::lock_guard lock(end_mutex_);
-        if (--workers_running_ > 0) {
-            return;
-        }
-        done = std::exchange(on_stopped_, nullptr);
-    }
-    close_all();
-    if (done) {
-        done();
-    }
-}
-
-void HttpServer::work(Worker& worker) noexcept {
-    epoll_event event{};
-    const int events = ::epoll_wait(epoll_, &event, 1, wait_ms(std::chrono::steady_clock::now()));
-    const std::uint64_t id = event.data.u64;
-    if (events == 1 && id >= id_first_connection) {
-        serve(id, {.ended = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0}, worker.engine);
-    } else if (events == 1 && id >= id_first_listener) {
-        accept_waiting(id - id_first_listener);
-    } else if (events == 1 && id == id_wake) {
-        put_off_streams(MonoTime(Duration(streams_served_)) + options_.limits.stream_interval);
-    }
-    const MonoTime now = std::chrono::steady_clock::now();
-    places_.sweep(now, worker.ids);
-    for (const HttpPlaces::Id speaking : worker.ids) {
-        serve(speaking, {}, worker.engine);
-    }
-    serve_streams(now, worker);
-    note_streams(now);
-    listen_again(now);
-}
-
-void HttpServer::accept_waiting(std::size_t listener) noexcept {
-    const MonoTime now = std::chrono::steady_clock::now();
-    for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
-        HttpListener::Accepted client = listeners_[listener].accept();
-        if (client.outcome == HttpListener::Outcome::accepted) {
-            add(listeners_[listener], std::move(client), now);
-            continue;
-        }
-        if (client.outcome == HttpListener::Outcome::exhausted) {
-            accept_again_ = count_of(now + accept_pause);  // unwatched until then: it would be ready all the time
-            return;
-        }
-        break;
-    }
-    watch(listeners_[listener].socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_first_listener + listener);
-}
-
-void HttpServer::add(const HttpListener& listener, HttpListener::Accepted&& client, MonoTime now) noexcept {
-    try {
-        const auto tls = options_.tls && listener.over_tcp() ? options_.tls() : nullptr;
-        auto session = tls ? tls->open(client.socket.get()) : nullptr;
-        auto socket = std::make_unique<HttpSocket>(std::move(client.socket), std::move(session));
-        auto connection = std::make_unique<HttpConnection>(std::move(socket), std::move(client.peer), budget_, now);
-        places_.add(std::move(connection), now, [this](int descriptor, HttpPlaces::Id id) {
-            watch(descriptor, EPOLL_CTL_ADD, connection_events, id);
-        });
-    } catch (const std::bad_alloc&) {  // the connection closes
-    }
-}
-
-void HttpServer::serve(HttpPlaces::Id id, HttpPlaces::News news, HttpEngine& engine) noexcept {
-    HttpPlaces::Work work = places_.take(id, news);
-    while (work.connection != nullptr) {
-        work = places_.give_back(work, serve(work, engine));
-        if (stopping_) {
-            return;
-        }
-    }
-}
-
-HttpConnection::Wants HttpServer::serve(const HttpPlaces::Work& work, HttpEngine& engine) noexcept {
-    HttpConnection& connection = *work.connection;
-    const bool streamed = connection.streaming();
-    if (work.news.woken) {
-        connection.wake_stream();
-    }
-    auto wants = HttpConnection::Wants::close;
-    try {
-        wants =
-            connection.serve(engine, {std::chrono::steady_clock::now(), stopping_, work.news.ended, work.may_answer});
-    } catch (const std::exception&) {  // out of memory, or a stream's source failed; the others go on
-    }
-    if (wants == HttpConnection::Wants::again) {  // tells a worker again that it can be written to
-        watch(connection.descriptor(), EPOLL_CTL_MOD, connection_events, work.id);
-    }
-    if (!streamed && connection.streaming()) {  // a wake-up may have crossed with its beginning
-        put_off_streams(std::chrono::steady_clock::now() + options_.limits.stream_interval);
-    }
-    return wants;
-}
-
-void HttpServer::serve_streams(MonoTime now, Worker& worker) noexcept {
-    Duration::rep due = streams_due_;
-    if (count_of(now) < due || !streams_due_.compare_exchange_strong(due, never)) {
-        return;
-    }
-    streams_served_ = count_of(now);
-    wake_pending_.exchange(false);
-    places_.find_streams(worker.ids);
-    for (const HttpPlaces::Id id : worker.ids) {
-        serve(id, {.woken = true}, worker.engine);
-    }
-}
-
-// A time that is set already stays, when it comes before.
-void HttpServer::put_off_streams(MonoTime until) noexcept {
-    Duration::rep due = streams_due_;
-    while (count_of(until) < due && !streams_due_.compare_exchange_weak(due, count_of(until))) {
-    }
-}
-
-void HttpServer::note_streams(MonoTime now) noexcept {
-    const Duration::rep until = streams_until_;
-    if (until != never && (budget_.streams() == 0 || count_of(now) >= until)) {
-        begin_stop();
-    }
-}
-
-void HttpServer::listen_again(MonoTime now) noexcept {
-    Duration::rep again = accept_again_;
-    if (count_of(now) < again || !accept_again_.compare_exchange_strong(again, never)) {
-        return;
-    }
-    for (std::size_t index = 0; index < listeners_.size(); ++index) {
-        watch(listeners_[index].socket(), EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT, id_first_listener + index);
-    }
-}
-
-// Until the next deadline; for ever when there is none, so that a server without clients costs nothing.
-int HttpServer::wait_ms(MonoTime now) const noexcept {
-    const Duration::rep next =
-        std::min({count_of(places_.next_due()), accept_again_.load(), streams_due_.load(), streams_until_.load()});
-    if (next == never) {
-        return -1;
-    }
-    const Duration left(next - count_of(now));
-    return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(left).count(), 0,
-                                                     std::numeric_limits<int>::max()));
-}
-
-void HttpServer::watch(int descriptor, int operation, std::uint32_t events, std::uint64_t id) const noexcept {
-    epoll_event event{};
-    event.events = events;
-    event.data.u64 = id;
-    ::epoll_ctl(epoll_, operation, descriptor, &event);
+    return state_->urls();
 }
 
 }  // namespace telegate

@@ -1,45 +1,56 @@
 #pragma once
 
 #include "core/unique_fd.hpp"
-#include "http/tls_context.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace telegate {
 
-/// The bytes of one client, plain or through TLS, never waiting.
+class HttpConnection;
+
+/// Called when an operation has ended. Keeps the connection alive until then.
+struct HttpDone {
+    std::shared_ptr<HttpConnection> connection;
+    void (HttpConnection::*next)(bool ok, std::size_t bytes);
+
+    void operator()(bool ok, std::size_t bytes = 0) const { ((*connection).*next)(ok, bytes); }
+};
+
+/// The byte stream of one client, plain or TLS. An operation never blocks and never calls `done` before it returns.
 ///
-/// Threads: one at a time.
-/// Limits:  none of its own.
-/// Failure: as the results say.
+/// Threads: the I/O thread.
+/// Limits:  one operation of each kind at a time; the bytes stay with the caller until `done`.
+/// Failure: `done` gets ok = false; after that only close() is of use.
 class HttpSocket {
   public:
-    using Progress = TlsSession::Progress;
-    using Moved = TlsSession::Moved;
+    HttpSocket() = default;
+    virtual ~HttpSocket() = default;
+    HttpSocket(const HttpSocket&) = delete;
+    HttpSocket& operator=(const HttpSocket&) = delete;
 
-    /// `descriptor` must be non-blocking. `tls`: none for a plain connection.
-    HttpSocket(UniqueFd descriptor, std::unique_ptr<TlsSession> tls) noexcept;
-
-    /// some: the connection can be used.
-    [[nodiscard]] Progress open() noexcept;
-    /// failed also when the peer will send nothing more.
-    [[nodiscard]] Moved receive(char* bytes, std::size_t bytes_max) const noexcept;
-    /// One after the other, as much as there is room for.
-    [[nodiscard]] Moved send(std::string_view first, std::string_view second) const noexcept;
-    /// Nothing more is sent.
-    void end() noexcept;
-
-    /// Whether a receive() of less than was asked for has taken all that had come.
-    [[nodiscard]] bool short_is_all() const noexcept { return tls_ == nullptr; }
-    [[nodiscard]] const TlsSession* tls() const noexcept { return tls_.get(); }
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
-
-  private:
-    const UniqueFd descriptor_;
-    const std::unique_ptr<TlsSession> tls_;
-    bool open_;
+    /// Does what must be done before the first byte can be received, such as a TLS handshake.
+    virtual void open(HttpDone done) = 0;
+    /// Receives some bytes. Not ok also when the peer sends nothing more.
+    virtual void receive(std::span<char> bytes, HttpDone done) = 0;
+    /// Sends some of `first` followed by `second`; not both may be empty.
+    virtual void send(std::string_view first, std::string_view second, HttpDone done) = 0;
+    /// Tells the peer that nothing more is sent. Then receive() gives what it still sends.
+    virtual void end(HttpDone done) = 0;
+    /// Ends all operations; what was sent still leaves. Idempotent.
+    virtual void close() noexcept = 0;
+    /// The name (CN) in the client's verified certificate; "" when there is none.
+    [[nodiscard]] virtual std::string peer_name() const { return {}; }
 };
+
+/// A plain connection of a connected stream socket. Throws std::bad_alloc or boost::system::system_error.
+[[nodiscard]] std::unique_ptr<HttpSocket> make_plain_socket(boost::asio::io_context& io, UniqueFd descriptor);
 
 }  // namespace telegate

@@ -1,29 +1,11 @@
 #include "rest/rest_query.hpp"
 
+#include "http/http_head.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
 namespace telegate {
-namespace {
-
-std::string decoded(std::string_view text) {
-    std::string result;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        unsigned code = 0;
-        const char* const digits = text.data() + at + 1;
-        if (text[at] == '%' && at + 2 < text.size() &&
-            std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2) {
-            result += static_cast<char>(code);
-            at += 2;
-        } else {
-            result += text[at] == '+' ? ' ' : text[at];
-        }
-    }
-    return result;
-}
-
-}  // namespace
 
 RestQuery::RestQuery(std::string_view target) {
     const std::size_t mark = target.find('?');
@@ -35,8 +17,8 @@ RestQuery::RestQuery(std::string_view target) {
         const std::size_t equals = pair.find('=');
         if (!pair.empty()) {
             parameters_.emplace_back(
-                decoded(pair.substr(0, equals)),
-                decoded(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1)));
+                percent_decoded(pair.substr(0, equals), true),
+                percent_decoded(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true));
         }
     }
     has_more_ = !rest.empty();

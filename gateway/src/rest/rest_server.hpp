@@ -17,7 +17,7 @@ namespace telegate {
 
 /// HTTP/1.1 on sockets of our own. The paths, shapes and codes are in docs/rest.md, who may do what in docs/access.md.
 ///
-/// Threads: constructor, start() and stop() the main thread; handlers run on a fixed few `tg-http` threads,
+/// Threads: constructor, start() and stop() the main thread; handlers run on `tg-http` and its workers,
 ///          and on whichever calls status_body().
 /// Limits:  see HttpLimits and RestAccessLimits; workers threads.
 /// Failure: the constructor throws std::system_error when an address is taken or not ours, and std::runtime_error when
@@ -25,8 +25,8 @@ namespace telegate {
 class RestServer {
   public:
     static constexpr std::size_t body_bytes_max = HttpLimits().body_bytes_max;
-    /// Two answer requests, and may have to wait for other threads; the third is there for health checks.
-    static constexpr std::size_t workers = 3;
+    /// For answers, which may have to wait for other threads; health checks are answered by the I/O thread.
+    static constexpr std::size_t workers = 2;
 
     RestServer(RestOptions options, RestHandlers handlers);
     ~RestServer();

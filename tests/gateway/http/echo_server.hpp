@@ -25,7 +25,7 @@ inline HttpLimits unhurried() {
 
 /// A server whose every answer is the method and path of the request. GET /livez goes first.
 struct EchoServer {
-    explicit EchoServer(HttpLimits limits = {}, HttpHandler handler = echo, std::size_t workers = 3)
+    explicit EchoServer(HttpLimits limits = {}, HttpHandler handler = echo, std::size_t workers = 2)
         : server({"127.0.0.1", 0, workers, limits}, {.handler = std::move(handler), .goes_first = is_livez}) {
         server.start();
     }
