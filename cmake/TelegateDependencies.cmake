@@ -62,25 +62,28 @@ if(TELEGATE_GATEWAY)
   find_package(spdlog 1.10 REQUIRED)
   find_package(CLI11 2.1 REQUIRED)
   add_library(telegate_spdlog INTERFACE)
-  add_library(telegate_httplib INTERFACE)
-  target_link_libraries(telegate_httplib INTERFACE Threads::Threads)
+
+  # The HTTP client; its server is compared with ours by perf_tool. The linker leaves out what a program does not use.
+  if(NOT EXISTS "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
+    message(FATAL_ERROR
+      "TELEGATE_HTTPLIB_DIR is \"${TELEGATE_HTTPLIB_DIR}\" and has no httplib.cc. Run tools/fetch_httplib.sh.")
+  endif()
+  add_library(telegate_httplib STATIC EXCLUDE_FROM_ALL "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
+  target_include_directories(telegate_httplib SYSTEM PUBLIC "${TELEGATE_HTTPLIB_DIR}")
+  target_compile_definitions(telegate_httplib PUBLIC CPPHTTPLIB_USE_POLL)
+  target_link_libraries(telegate_httplib PUBLIC Threads::Threads)
+  if(NOT TELEGATE_STATIC)
+    target_compile_definitions(telegate_httplib PUBLIC CPPHTTPLIB_OPENSSL_SUPPORT)
+    target_link_libraries(telegate_httplib PUBLIC telegate_openssl)
+  endif()
+  telegate_build_small(telegate_httplib)
 endif()
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   target_link_libraries(telegate_spdlog INTERFACE spdlog::spdlog)
-  # pkg-config carries the macros that Debian built the library with; without them its classes differ in layout.
-  pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
-  target_link_libraries(telegate_httplib INTERFACE PkgConfig::HTTPLIB)
 endif()
 if(TELEGATE_GATEWAY AND TELEGATE_STATIC)
   # Debian has these as shared libraries only, but all of spdlog and fmt is in their headers.
   target_include_directories(telegate_spdlog SYSTEM INTERFACE "$<TARGET_PROPERTY:spdlog::spdlog,INTERFACE_INCLUDE_DIRECTORIES>")
   target_compile_definitions(telegate_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
   target_link_libraries(telegate_spdlog INTERFACE Threads::Threads)
-  # So it is with cpp-httplib as its authors give it out, but not with Debian's binary package. Without OpenSSL, zlib
-  # and brotli, which the gateway does not use.
-  if(NOT EXISTS "${TELEGATE_HTTPLIB_DIR}/httplib.h")
-    message(FATAL_ERROR "TELEGATE_STATIC needs the source of cpp-httplib in TELEGATE_HTTPLIB_DIR, now "
-                        "\"${TELEGATE_HTTPLIB_DIR}\": tools/fetch_httplib.sh gets Debian's")
-  endif()
-  target_include_directories(telegate_httplib SYSTEM INTERFACE "${TELEGATE_HTTPLIB_DIR}")
 endif()

@@ -1,28 +1,33 @@
 #!/usr/bin/env bash
-# Gets the source of cpp-httplib from Debian, for the preset linux-ninja-embedded: the binary package has a shared
-# library only. apt checks what it gets by Debian's keys. Changes nothing but the folder.
+# Fetches the source of cpp-httplib 0.18.7 with Debian 13's security fixes, since Debian 12's package no longer gets any.
+# apt verifies the download with Debian's keys. Writes httplib.h and httplib.cc to the folder. Does nothing if they exist.
 # Usage: tools/fetch_httplib.sh [FOLDER]     default: build_httplib
 set -euo pipefail
 folder=${1-$(dirname "${BASH_SOURCE[0]}")/../build_httplib}
 mirror=${TELEGATE_DEBIAN_MIRROR-http://deb.debian.org/debian}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
-[[ -e $folder/httplib.h ]] && exit 0
-for needed in apt-get dpkg-source $keys; do
+[[ -e $folder/httplib.cc ]] && exit 0
+for needed in apt-get dpkg-source python3 $keys; do
   command -v "$needed" > /dev/null || [[ -e $needed ]] ||
-    { echo "fetch_httplib: needs $needed, which Debian has in apt, dpkg-dev and debian-archive-keyring" >&2; exit 69; }
+    { echo "fetch_httplib: $needed not found; Debian has it in apt, dpkg-dev, python3 and debian-archive-keyring" >&2; exit 69; }
 done
 
 scratch=$(mktemp --directory)
 trap 'rm -r "$scratch"' EXIT
 mkdir -p "$scratch"/{lists/partial,source} "$folder"
-echo "deb-src [signed-by=$keys] $mirror bookworm main" > "$scratch/sources.list"
+printf "deb-src [signed-by=$keys] %s main\n" "$mirror trixie" "$mirror-security trixie-security" > "$scratch/sources.list"
 apt=(apt-get --quiet=2
   --option Dir::Etc::SourceList="$scratch/sources.list" --option Dir::Etc::SourceParts=/dev/null
   --option Dir::State::Lists="$scratch/lists" --option Dir::Cache="$scratch" --option APT::Sandbox::User=)
 "${apt[@]}" update
-cd "$scratch/source"
-"${apt[@]}" source --download-only cpp-httplib
-dpkg-source --no-check --extract cpp-httplib_*.dsc extracted > /dev/null
-cd - > /dev/null
-cp "$scratch/source/extracted/httplib.h" "$scratch/source/extracted/LICENSE" "$folder"
+(
+  cd "$scratch/source"
+  "${apt[@]}" source --download-only cpp-httplib
+  # apt has verified the files; --no-check leaves out the signature of the maintainer, whose key is not installed.
+  dpkg-source --no-check --extract cpp-httplib_*.dsc extracted > /dev/null
+)
+cp "$scratch/source/extracted/LICENSE" "$folder"
+python3 "$scratch/source/extracted/split.py" --out "$scratch/split"
+# httplib.cc is last, so that an interrupted run starts again.
+mv "$scratch/split/httplib.h" "$folder" && mv "$scratch/split/httplib.cc" "$folder"

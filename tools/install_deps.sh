@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that Telegate is built and tested with. Does nothing when all are there.
+# Installs the Debian 12 packages that Telegate is built and tested with, and the source of cpp-httplib. Does nothing if all
+# are installed.
 # Usage: tools/install_deps.sh [--ci]     --ci adds what only .ci/run needs.
 set -euo pipefail
 
@@ -7,8 +8,10 @@ packages=(
   # build; with make, g++ runs the parts of link-time optimisation side by side
   g++ make cmake ninja-build ccache pkg-config
   # libraries, see cmake/TelegateDependencies.cmake
-  libboost-dev libcpp-httplib-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
+  libboost-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
   libsodium-dev libssl-dev libre2-dev libmodbus-dev
+  # tools/fetch_httplib.sh
+  dpkg-dev
   # tests: Catch2, real ZeroMQ peers in C and Python, and links that can be cut. Those with JeroMQ also need a JDK and
   # Maven, which --ci adds, and are skipped without.
   catch2 libzmq3-dev python3 python3-zmq iproute2
@@ -28,7 +31,7 @@ packages=(
 case "${1-}" in
   "") ;;
   --ci)
-    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind dpkg-dev systemd lintian debootstrap)
+    packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
     # Checks of metrics and alert rules; python3-venv is for tools/fetch_rest_checkers.sh.
     packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
     # Any JDK and Maven will do, wherever they come from.
@@ -46,8 +49,9 @@ missing=()
 for package in "${packages[@]}"; do
   grep -qxF "installed $package" <<< "$installed" || missing+=("$package")
 done
+fetch_httplib=$(dirname "${BASH_SOURCE[0]}")/fetch_httplib.sh
 if (( ${#missing[@]} == 0 )); then
-  exit 0
+  exec "$fetch_httplib"
 fi
 
 as_root=()
@@ -59,3 +63,4 @@ echo "install_deps: installing ${missing[*]}"
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet=2 --option Dpkg::Use-Pty=0)
 "${apt[@]}" update
 "${apt[@]}" install --yes --no-install-recommends "${missing[@]}"
+"$fetch_httplib"

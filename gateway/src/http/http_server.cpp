@@ -83,8 +83,8 @@ void run(asio::io_context& io, const AfterEach& after_each) noexcept {
 /// All but the constructor, start(), stop() and what is said to be for any thread runs on the I/O thread.
 class HttpServer::State final : public HttpHost {
   public:
-    State(HttpServerOptions&& options, HttpCalls&& calls)
-        : HttpHost(options.limits, std::move(calls)), options_(std::move(options)) {
+    State(HttpServerOptions&& options, HttpCalls&& calls_given)
+        : HttpHost(options.limits, std::move(calls_given)), options_(std::move(options)) {
         for (HttpListener& listener : listeners_of(options_)) {
             doors_.push_back(std::make_unique<Door>(std::move(listener), io_));
         }
@@ -101,6 +101,7 @@ class HttpServer::State final : public HttpHost {
         for (std::size_t index = 0; index < std::max<std::size_t>(options_.workers, 1); ++index) {
             workers_.push_back(start_thread("tg-http-" + std::to_string(index), [this] { run(answers_, [] {}); }));
         }
+        answering_.reserve(workers_.size());
         is_running_ = true;
         io_thread_ = start_thread("tg-http", [this] { run_io(); });
     }
@@ -294,22 +295,25 @@ class HttpServer::State final : public HttpHost {
     }
 
     void feed_workers() {
-        while (answering_ < workers_.size() && !queue_.empty()) {
-            const auto connection = std::move(queue_.front());
+        while (answering_.size() < workers_.size() && !queue_.empty()) {
+            auto connection = std::move(queue_.front());
             queue_.pop_front();
             if (!connection->begin_answer()) {
                 continue;
             }
-            asio::post(answers_, [this, connection] {
-                connection->answer();
-                post_surely(io_, [this, connection] { end_answer(*connection); });
+            asio::post(answers_, [this, answering = connection.get()] {
+                answering->answer();
+                post_surely(io_, [this, answering] { end_answer(*answering); });
             });
-            ++answering_;
+            answering_.push_back(std::move(connection));
         }
     }
 
     void end_answer(HttpConnection& connection) {
-        --answering_;
+        const auto answered = std::find_if(answering_.begin(), answering_.end(),
+                                           [&](const auto& answering) { return answering.get() == &connection; });
+        const auto kept = std::move(*answered);
+        answering_.erase(answered);
         connection.end_answer();
         if (is_stopping_) {
             finish();
@@ -364,7 +368,7 @@ class HttpServer::State final : public HttpHost {
 
     /// Ends everything once no worker answers; then there is nothing more to run.
     void finish() {
-        if (answering_ > 0) {
+        if (!answering_.empty()) {
             return;
         }
         for (HttpConnection* const connection : connections_) {
@@ -398,8 +402,8 @@ class HttpServer::State final : public HttpHost {
     asio::io_context answers_;
     asio::executor_work_guard<Executor> answers_work_{answers_.get_executor()};
     std::vector<std::thread> workers_;
-    std::deque<std::shared_ptr<HttpConnection>> queue_;  // whole requests, at most one of each connection
-    std::size_t answering_ = 0;                          // workers that have one
+    std::deque<std::shared_ptr<HttpConnection>> queue_;       // whole requests, at most one of each connection
+    std::vector<std::shared_ptr<HttpConnection>> answering_;  // one of each busy worker, which does not own it
 
     MonoTime streams_due_ = MonoTime::max();
     MonoTime streams_served_{};

@@ -14,6 +14,8 @@ class io_context;
 
 namespace telegate {
 
+using HttpIo = boost::asio::io_context;
+
 class HttpConnection;
 
 /// Called when an operation has ended. Keeps the connection alive until then.
@@ -51,6 +53,6 @@ class HttpSocket {
 };
 
 /// A plain connection of a connected stream socket. Throws std::bad_alloc or boost::system::system_error.
-[[nodiscard]] std::unique_ptr<HttpSocket> make_plain_socket(boost::asio::io_context& io, UniqueFd descriptor);
+[[nodiscard]] std::unique_ptr<HttpSocket> make_plain_socket(HttpIo& io, UniqueFd descriptor);
 
 }  // namespace telegate

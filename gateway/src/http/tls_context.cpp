@@ -117,7 +117,7 @@ TlsContext::TlsContext(const TlsPaths& paths, bool certificate_needed) : native_
 
 TlsContext::~TlsContext() = default;
 
-std::unique_ptr<HttpSocket> TlsContext::open(boost::asio::io_context& io, UniqueFd descriptor) const {
+std::unique_ptr<HttpSocket> TlsContext::open(HttpIo& io, UniqueFd descriptor) const {
     return std::make_unique<TlsSocket>(io, std::move(descriptor), native_->context);
 }
 

@@ -32,7 +32,7 @@ class TlsContext {
     TlsContext& operator=(const TlsContext&) = delete;
 
     /// For a connection that has been accepted. It may outlive this. Throws std::bad_alloc.
-    [[nodiscard]] std::unique_ptr<HttpSocket> open(boost::asio::io_context& io, UniqueFd descriptor) const;
+    [[nodiscard]] std::unique_ptr<HttpSocket> open(HttpIo& io, UniqueFd descriptor) const;
 
   private:
     struct Native;
