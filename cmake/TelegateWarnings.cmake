@@ -30,11 +30,14 @@ if(TELEGATE_COVERAGE)
 endif()
 
 # telegate_build_small(TARGET...): code that runs once per start, request or command. It is most of the code and none of
-# the work, so it is compiled for size.
+# the work, so it is compiled for size. Optimizing it when gateway_app is linked makes that a tenth smaller.
 function(telegate_build_small)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
   endforeach()
+  if(TELEGATE_LTO)
+    set_target_properties(${ARGN} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+  endif()
 endfunction()
 
 # telegate_optimize(TARGET...): the sample path, and what measures it. In a release these are optimized when they are
@@ -61,6 +64,10 @@ endif()
 # Unused functions and data are left out of released programs.
 add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-ffunction-sections;-fdata-sections>")
 add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,--gc-sections>")
+# A table of relocations is 130 KB without it; since glibc 2.36.
+if(NOT TELEGATE_STATIC)
+  add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,-z,pack-relative-relocs>")
+endif()
 if(TELEGATE_STATIC)
   # Without position independence nothing has to be relocated, and so copied, at start.
   add_compile_options(-fno-pie)

@@ -10,7 +10,7 @@ namespace device_section {
 using D = DeviceSettings;
 
 constexpr auto drivers = std::to_array<std::string_view>(
-    {"clock", "exec", "gateway", "host", "iio", "modbus", "replay", "serial", "simulated", "udp"});
+    {"clock", "exec", "gateway", "host", "http", "iio", "modbus", "replay", "serial", "simulated", "udp"});
 constexpr std::array<std::string_view, 3> alignments{"start", "wall", "spread"};
 // The least is what a thread needs to wake up and to read without never resting.
 constexpr WholeRule interval_us{.min = 10, .max = 3'600'000'000};

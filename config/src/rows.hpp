@@ -17,6 +17,7 @@ namespace telegate {
 
 /// What a driver adds to the sections of its devices and their channels.
 [[nodiscard]] std::span<const SettingRow> host_rows() noexcept;
+[[nodiscard]] std::span<const SettingRow> http_rows() noexcept;
 [[nodiscard]] std::span<const SettingRow> iio_rows() noexcept;
 [[nodiscard]] std::span<const SettingRow> replay_rows() noexcept;
 [[nodiscard]] std::span<const SettingRow> simulated_rows() noexcept;

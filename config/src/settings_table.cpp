@@ -53,6 +53,7 @@ std::vector<SettingRow> joined_rows() {
              udp_rows(),
              exec_rows(),
              modbus_rows(),
+             http_rows(),
          }) {
         all.insert(all.end(), part.begin(), part.end());
     }

@@ -94,6 +94,7 @@ TEST_CASE("settings that REST can change open no path and run no program", "[con
         {"services..endpoint", "ipc://PATH is left to files"},
         {"channel..unit", "published as it is"},
         {"channel..texts", "published as they are"},
+        {"channel.http.source", "looked for in an answer"},
         {"device.exec.columns", "names"},
         {"device.exec.pattern", "an expression of RE2, in bounded time"},
         {"device.exec.time_member", "a name"},

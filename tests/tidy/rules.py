@@ -209,7 +209,7 @@ MAY_INCLUDE_OTHERS = {
     "boost/beast": ("gateway/src/http/",),
     "nlohmann/": ("gateway/src/", "tools/", "tests/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
-    "httplib.h": ("tools/perf_tool/", "tests/"),
+    "httplib.h": ("device/src/http/", "tools/perf_tool/", "tests/"),
     "openssl/": ("gateway/src/http/", "tests/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }

@@ -2,6 +2,7 @@
 
 #include "config/exec_settings.hpp"
 #include "config/host_settings.hpp"
+#include "config/http_settings.hpp"
 #include "config/iio_settings.hpp"
 #include "config/modbus_settings.hpp"
 #include "config/processing_settings.hpp"
@@ -41,6 +42,7 @@ struct DeviceSettings {
     UdpSettings udp;
     ExecSettings exec;
     ModbusSettings modbus;
+    HttpSettings http;
 };
 
 /// What is said of one channel of a device.
@@ -51,6 +53,7 @@ struct ChannelSettings {
     std::string unit;  // "": the one that the driver knows
     SerialChannelSettings serial;
     ModbusChannelSettings modbus;
+    HttpChannelSettings http;
     ProcessingSettings processing;
 
     [[nodiscard]] std::string_view device() const noexcept { return std::string_view(name).substr(0, name.find('/')); }

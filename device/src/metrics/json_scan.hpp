@@ -30,7 +30,7 @@ enum class JsonEvent : std::uint8_t {
 /// Failure: JsonEvent::fault. Never allocates.
 class JsonScan {
   public:
-    static constexpr std::size_t depth_max = 8;
+    static constexpr std::size_t depth_max = 32;
 
     explicit JsonScan(std::string_view text) noexcept : rest_(text) {}
 

@@ -1,11 +1,11 @@
 #include "device/modbus_driver.hpp"
 
 #include "device/breaker.hpp"
-#include "modbus/host_lookup.hpp"
 #include "modbus/link.hpp"
 #include "modbus/place.hpp"
 #include "modbus/read_plan.hpp"
 #include "modbus/register_map.hpp"
+#include "network/host_lookup.hpp"
 #include "path_fault.hpp"
 
 #include <unistd.h>
@@ -74,7 +74,8 @@ std::string place_fault(const Place& place, Duration lookup_max) {
         return tty_fault(rtu->path, R_OK | W_OK);
     }
     const auto& tcp = std::get<TcpPlace>(place);
-    const HostLookup::Found found = HostLookup(tcp).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
+    const network::HostLookup::Found found =
+        network::HostLookup(tcp).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
     if (!found.addresses.empty()) {
         return "";
     }

@@ -1,15 +1,14 @@
 #pragma once
 
+#include "network/host_port.hpp"
+
 #include <string>
 #include <string_view>
 #include <variant>
 
 namespace telegate::modbus {
 
-struct TcpPlace {
-    std::string host;  // numeric or a name; IPv6 without its brackets
-    std::string port;
-};
+using TcpPlace = network::HostPort;
 struct RtuPlace {
     std::string path;
 };

@@ -1,7 +1,7 @@
 #include "core/clock.hpp"
 #include "device/modbus_driver.hpp"
 #include "modbus/link.hpp"
-#include "modbus/wait.hpp"
+#include "network/wait.hpp"
 
 #include <modbus/modbus.h>
 #include <poll.h>
@@ -73,7 +73,7 @@ class RtuLink final : public Link {
 
     [[nodiscard]] LinkResult exchange(const Stretch& request, const CancelSignal* cancel) override {
         const MonoTime begin = std::max(quiet_until_, late_until_[request.unit]);
-        if (wait_for(-1, 0, cancel, begin).woken == Woken::cancelled) {
+        if (network::wait_for(-1, 0, cancel, begin).woken == network::Woken::cancelled) {
             return {LinkStatus::cancelled};
         }
         filled_ = 0;
@@ -122,11 +122,11 @@ class RtuLink final : public Link {
                 return {LinkStatus::timed_out, silence_words(came)};
             }
             is_last = std::chrono::steady_clock::now() >= until;
-            const WaitResult waited = wait_for(tty_, POLLIN, cancel, until);
-            if (waited.woken == Woken::cancelled) {
+            const network::WaitResult waited = network::wait_for(tty_, POLLIN, cancel, until);
+            if (waited.woken == network::Woken::cancelled) {
                 return {LinkStatus::cancelled};
             }
-            if (waited.woken == Woken::timed_out) {
+            if (waited.woken == network::Woken::timed_out) {
                 return {LinkStatus::timed_out, silence_words(came)};
             }
             if (filled_ == input_.size()) {  // an answer that began further back would be whole by now
@@ -162,7 +162,7 @@ class RtuLink final : public Link {
 
     LinkResult lose(int error) {
         close();
-        return {LinkStatus::lost, error > MODBUS_ENOBASE ? ::modbus_strerror(error) : error_words(error)};
+        return {LinkStatus::lost, error > MODBUS_ENOBASE ? ::modbus_strerror(error) : network::error_words(error)};
     }
 
     const RtuPlace place_;

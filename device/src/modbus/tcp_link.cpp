@@ -1,7 +1,7 @@
 #include "device/modbus_driver.hpp"
-#include "modbus/host_lookup.hpp"
 #include "modbus/link.hpp"
-#include "modbus/wait.hpp"
+#include "network/host_lookup.hpp"
+#include "network/wait.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -45,11 +45,11 @@ class TcpLink final : public Link {
     [[nodiscard]] LinkResult open(const CancelSignal* cancel) override {
         close();
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
-        const HostLookup::Found found = lookup_.find(cancel, until);
-        if (found.woken == Woken::cancelled) {
+        const network::HostLookup::Found found = lookup_.find(cancel, until);
+        if (found.woken == network::Woken::cancelled) {
             return {LinkStatus::cancelled};
         }
-        if (found.woken == Woken::timed_out) {
+        if (found.woken == network::Woken::timed_out) {
             return {LinkStatus::lost, "the name is not resolved in " + timeout_words_};
         }
         LinkResult result{LinkStatus::lost, found.what};
@@ -69,7 +69,7 @@ class TcpLink final : public Link {
         const auto frame = tcp_request(request, transaction_);
         const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL);
         if (sent != static_cast<ssize_t>(frame.size())) {
-            return lose(sent < 0 && errno != EAGAIN ? error_words(errno) : "the peer takes no more requests");
+            return lose(sent < 0 && errno != EAGAIN ? network::error_words(errno) : "the peer takes no more requests");
         }
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
         for (bool is_last = false;;) {
@@ -104,10 +104,10 @@ class TcpLink final : public Link {
     [[nodiscard]] bool may_be_dead() const noexcept override { return true; }
 
   private:
-    LinkResult connect(const Address& address, const CancelSignal* cancel, MonoTime until) {
+    LinkResult connect(const network::Address& address, const CancelSignal* cancel, MonoTime until) {
         socket_ = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (socket_ < 0) {
-            return lose(error_words(errno));
+            return lose(network::error_words(errno));
         }
         const int on = 1;  // each request is one small segment that must not wait for another
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -115,30 +115,30 @@ class TcpLink final : public Link {
             return {};
         }
         if (errno != EINPROGRESS) {
-            return lose(error_words(errno));
+            return lose(network::error_words(errno));
         }
-        const Woken woken = wait_for(socket_, POLLOUT, cancel, until).woken;
-        if (woken == Woken::cancelled) {
+        const network::Woken woken = network::wait_for(socket_, POLLOUT, cancel, until).woken;
+        if (woken == network::Woken::cancelled) {
             close();
             return {LinkStatus::cancelled};
         }
-        if (woken == Woken::timed_out) {
+        if (woken == network::Woken::timed_out) {
             return lose("no connection in " + timeout_words_);
         }
         int error = 0;
         socklen_t bytes = sizeof error;
         if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
-            return lose(error_words(error));
+            return lose(network::error_words(error));
         }
         return {};
     }
 
     LinkResult receive(const CancelSignal* cancel, MonoTime until) {
-        const Woken woken = wait_for(socket_, POLLIN, cancel, until).woken;
-        if (woken == Woken::cancelled) {
+        const network::Woken woken = network::wait_for(socket_, POLLIN, cancel, until).woken;
+        if (woken == network::Woken::cancelled) {
             return {LinkStatus::cancelled};
         }
-        if (woken == Woken::timed_out) {
+        if (woken == network::Woken::timed_out) {
             return time_out();
         }
         const ssize_t got = ::recv(socket_, input_.data() + filled_, input_.size() - filled_, 0);
@@ -147,7 +147,7 @@ class TcpLink final : public Link {
         } else if (got == 0) {
             return lose("closed by the peer");
         } else if (errno != EAGAIN && errno != EINTR) {
-            return lose(error_words(errno));
+            return lose(network::error_words(errno));
         }
         return {};
     }
@@ -165,7 +165,7 @@ class TcpLink final : public Link {
         filled_ -= bytes;
     }
 
-    HostLookup lookup_;
+    network::HostLookup lookup_;
     const Duration timeout_;
     const std::string timeout_words_;
     const AnsweringUnit answering_unit_;

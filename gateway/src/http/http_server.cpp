@@ -111,11 +111,7 @@ class HttpServer::State final : public HttpHost {
             post_surely(io_, [this] { begin_stop(); });
             io_thread_.join();
         }
-        answers_.stop();
-        for (std::thread& worker : workers_) {
-            worker.join();
-        }
-        workers_.clear();
+        end_workers();
         close_doors();
     }
 
@@ -216,6 +212,7 @@ class HttpServer::State final : public HttpHost {
                 begin_stop();
             }
         });
+        end_workers();
         std::function<void()> done;
         {
             const std::lock_guard lock(end_mutex_);
@@ -225,6 +222,14 @@ class HttpServer::State final : public HttpHost {
         if (done) {
             done();
         }
+    }
+
+    void end_workers() noexcept {
+        answers_.stop();
+        for (std::thread& worker : workers_) {
+            worker.join();
+        }
+        workers_.clear();
     }
 
     void await_clients(Door& door) noexcept {

@@ -18,10 +18,10 @@ struct DriverKind {
 };
 
 constexpr std::array kinds{
-    DriverKind{"clock", make_clock},   DriverKind{"exec", make_exec},     DriverKind{"gateway", make_gateway},
-    DriverKind{"host", make_host},     DriverKind{"iio", make_iio},       DriverKind{"modbus", make_modbus},
-    DriverKind{"replay", make_replay}, DriverKind{"serial", make_serial}, DriverKind{"simulated", make_simulated},
-    DriverKind{"udp", make_udp},
+    DriverKind{"clock", make_clock},         DriverKind{"exec", make_exec},     DriverKind{"gateway", make_gateway},
+    DriverKind{"host", make_host},           DriverKind{"http", make_http},     DriverKind{"iio", make_iio},
+    DriverKind{"modbus", make_modbus},       DriverKind{"replay", make_replay}, DriverKind{"serial", make_serial},
+    DriverKind{"simulated", make_simulated}, DriverKind{"udp", make_udp},
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ void refuse_given(const ChannelSettings& channel, std::string_view driver, std::
 [[nodiscard]] std::unique_ptr<Driver> make_gateway(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_iio(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_host(const DeviceSettings& device, DeviceChannels channels);
+[[nodiscard]] std::unique_ptr<Driver> make_http(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_replay(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_simulated(const DeviceSettings& device, DeviceChannels channels);
 [[nodiscard]] std::unique_ptr<Driver> make_serial(const DeviceSettings& device, DeviceChannels channels);

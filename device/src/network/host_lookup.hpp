@@ -2,8 +2,8 @@
 
 #include "core/clock.hpp"
 #include "device/cancel_signal.hpp"
-#include "modbus/place.hpp"
-#include "modbus/wait.hpp"
+#include "network/host_port.hpp"
+#include "network/wait.hpp"
 
 #include <sys/socket.h>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace telegate::modbus {
+namespace telegate::network {
 
 struct Address {
     sockaddr_storage storage{};
@@ -35,7 +35,7 @@ class HostLookup {
         std::string what = {};  // with ready and no addresses
     };
 
-    explicit HostLookup(TcpPlace place);
+    explicit HostLookup(HostPort wanted);
     ~HostLookup();
     HostLookup(const HostLookup&) = delete;
     HostLookup& operator=(const HostLookup&) = delete;
@@ -45,8 +45,8 @@ class HostLookup {
   private:
     struct Job;
 
-    const TcpPlace place_;
+    const HostPort wanted_;
     std::shared_ptr<Job> job_;
 };
 
-}  // namespace telegate::modbus
+}  // namespace telegate::network

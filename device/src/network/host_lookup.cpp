@@ -1,4 +1,4 @@
-#include "modbus/host_lookup.hpp"
+#include "network/host_lookup.hpp"
 
 #include <netdb.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace telegate::modbus {
+namespace telegate::network {
 namespace {
 
 struct Answered {
@@ -23,13 +23,13 @@ struct Answered {
     int error = 0;  // of getaddrinfo
 };
 
-Answered look_up(const TcpPlace& place, int flags) {
+Answered look_up(const HostPort& wanted, int flags) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_NUMERICSERV | flags;
     addrinfo* list = nullptr;
     Answered answered;
-    answered.error = ::getaddrinfo(place.host.c_str(), place.port.c_str(), &hints, &list);
+    answered.error = ::getaddrinfo(wanted.host.c_str(), wanted.port.c_str(), &hints, &list);
     if (answered.error != 0) {
         return answered;
     }
@@ -60,10 +60,10 @@ struct HostLookup::Job {
     Job& operator=(const Job&) = delete;
 
     /// Thread: its own.
-    void run(const TcpPlace& place) noexcept {
+    void run(const HostPort& wanted) noexcept {
         ::pthread_setname_np(::pthread_self(), "tg-lookup");
         try {
-            answered = look_up(place, 0);
+            answered = look_up(wanted, 0);
         } catch (const std::bad_alloc&) {
             answered.error = EAI_MEMORY;
         }
@@ -77,18 +77,18 @@ struct HostLookup::Job {
     std::atomic<bool> done{false};
 };
 
-HostLookup::HostLookup(TcpPlace place) : place_(std::move(place)) {}
+HostLookup::HostLookup(HostPort wanted) : wanted_(std::move(wanted)) {}
 
 HostLookup::~HostLookup() = default;
 
 HostLookup::Found HostLookup::find(const CancelSignal* cancel, MonoTime until) {
-    if (Answered numeric = look_up(place_, AI_NUMERICHOST); numeric.error == 0) {
+    if (Answered numeric = look_up(wanted_, AI_NUMERICHOST); numeric.error == 0) {
         return {Woken::ready, std::move(numeric.addresses), {}};
     }
     if (!job_) {
         try {
             auto job = std::make_shared<Job>();
-            std::thread([job, place = place_] { job->run(place); }).detach();
+            std::thread([job, wanted = wanted_] { job->run(wanted); }).detach();
             job_ = std::move(job);
         } catch (const std::system_error& error) {
             return {Woken::ready, {}, error_words(error.code().value())};
@@ -108,4 +108,4 @@ HostLookup::Found HostLookup::find(const CancelSignal* cancel, MonoTime until) {
     return found;
 }
 
-}  // namespace telegate::modbus
+}  // namespace telegate::network

@@ -1,4 +1,4 @@
-#include "modbus/wait.hpp"
+#include "network/wait.hpp"
 
 #include <poll.h>
 
@@ -9,7 +9,7 @@
 #include <ctime>
 #include <system_error>
 
-namespace telegate::modbus {
+namespace telegate::network {
 
 WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept {
     using std::chrono::seconds;
@@ -39,4 +39,4 @@ std::string error_words(int error) {
     return std::generic_category().message(error);
 }
 
-}  // namespace telegate::modbus
+}  // namespace telegate::network

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace telegate::modbus {
+namespace telegate::network {
 
 enum class Woken : std::uint8_t { ready, timed_out, cancelled };
 
@@ -21,4 +21,4 @@ struct WaitResult {
 /// "Connection refused", ...
 [[nodiscard]] std::string error_words(int error);
 
-}  // namespace telegate::modbus
+}  // namespace telegate::network

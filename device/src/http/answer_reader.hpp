@@ -1,0 +1,65 @@
+#pragma once
+
+#include "device/http_driver.hpp"
+#include "device/sample_batch.hpp"
+#include "http/json_pointers.hpp"
+#include "http/metrics_text.hpp"
+#include "metrics/line_intake.hpp"
+#include "metrics/metric_sink.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace telegate::http {
+
+/// Makes samples of an answer: of the values that channels name as their source, or, where no channel does, of all.
+///
+/// Threads: the constructor any; all else the one that reads the device.
+/// Limits:  channels_max names of values; readings of further names are counted in the channel `fields.refused`.
+/// Failure: the constructor throws std::invalid_argument for a bad or repeated source; read() says what is wrong with
+///          an answer, and std::bad_alloc may come from a new name.
+class AnswerReader {
+  public:
+    explicit AnswerReader(const HttpDriverOptions& options);
+
+    void open(SampleBatch& batch);
+    /// Adds samples of an answer. Returns what is wrong with it; "" if nothing is.
+    [[nodiscard]] std::string read(std::string_view body, bool is_openmetrics, SampleBatch& batch);
+    /// Whether the last answer had a value.
+    [[nodiscard]] bool has_values() const noexcept { return has_values_; }
+
+  private:
+    struct Source {
+        std::string channel_name;
+        std::string unit;
+        std::string text;
+        SeriesSelector selector;  // for prometheus
+        SampleBatch::Channel channel = SampleBatch::Channel::none;
+        std::uint32_t found = 0;  // in this answer
+        double value = 0;         // for prometheus
+    };
+
+    [[nodiscard]] std::string read_json(std::string_view body, SampleBatch& batch);
+    [[nodiscard]] std::string read_metrics(std::string_view body, bool is_openmetrics, SampleBatch& batch);
+    void take(const MetricsLine& series);
+    void give_by_name(const MetricsLine& series, SampleBatch& batch);
+    [[nodiscard]] std::string trouble_of_sources() const;
+
+    const HttpFormat format_;
+    std::vector<Source> sources_;
+    std::optional<JsonPointers> pointers_;  // with sources of json
+    metrics::MetricSink sink_;
+    metrics::JsonIntake intake_;
+    metrics::MetricName name_;
+    std::unordered_multimap<std::string, std::size_t, TextHash, std::equal_to<>> sources_of_;  // by metric
+    SampleBatch::Channel refused_ = SampleBatch::Channel::none;
+    bool has_values_ = false;
+};
+
+}  // namespace telegate::http

@@ -1,0 +1,133 @@
+#include "device/http_driver.hpp"
+
+#include "http/answer_reader.hpp"
+#include "http/http_request.hpp"
+#include "path_fault.hpp"
+
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace telegate::http {
+namespace {
+
+constexpr std::string_view json_types = "application/json";
+constexpr std::string_view metrics_types =
+    "application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.8,*/*;q=0.1";
+
+RequestOptions request_options(const HttpDriverOptions& options) {
+    const std::string_view accept = options.format == HttpFormat::json ? json_types : metrics_types;
+    return {options.url, std::string(accept), options.response_bytes_max, options.token_file, options.ca_file};
+}
+
+void require(bool holds, const std::string& option, std::size_t value, const char* allowed) {
+    if (!holds) {
+        throw std::invalid_argument(option + ": " + std::to_string(value) + ", allowed: " + allowed);
+    }
+}
+
+const HttpDriverOptions& checked(const HttpDriverOptions& options) {
+    using Options = HttpDriverOptions;
+    const auto timeout_ms = static_cast<std::size_t>(options.timeout.count());
+    require(timeout_ms >= 10 && timeout_ms <= 10'000, "timeout_ms", timeout_ms, "10 to 10000");
+    const std::size_t bytes = options.response_bytes_max;
+    require(bytes >= 1'024 && bytes <= Options::response_bytes_limit, "response_bytes_max", bytes, "1024 to 16777216");
+    const std::size_t channels = options.channels_max;
+    require(channels >= 1 && channels <= Options::channels_limit, "channels_max", channels, "1 to 4096");
+    return options;
+}
+
+/// Threads: those of Driver.
+/// Limits:  one request at a time; those of HttpRequest and AnswerReader.
+/// Failure: read() fails when there is no whole answer in time, or one that has none of the values.
+class HttpDriver final : public Driver {
+  public:
+    explicit HttpDriver(HttpDriverOptions options)
+        : options_(std::move(options)), request_(request_options(checked(options_))), reader_(options_) {}
+
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true}; }
+    void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
+    void open(SampleBatch& batch) override { reader_.open(batch); }
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return options_.channels.empty() ? std::nullopt : std::optional(std::vector<std::string>());
+    }
+
+    [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
+        std::vector<MissingPart> missing;
+        const network::HostPort server = parse_url(options_.url).server;
+        const auto found = network::HostLookup(server).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
+        if (found.addresses.empty()) {
+            const std::string what = found.what.empty() ? "no answer from the name server" : found.what;
+            missing.push_back({"url", "host " + server.host + ": " + what});
+        }
+        const std::pair<std::string_view, const std::string&> files[]{{"token_file", options_.token_file},
+                                                                      {"ca_file", options_.ca_file}};
+        for (const auto& [option, path] : files) {
+            if (std::string fault = path.empty() ? "" : path_fault(path, R_OK); !fault.empty()) {
+                missing.push_back({option, std::move(fault)});
+            }
+        }
+        return missing;
+    }
+
+    ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
+        try {
+            const Answer answer = request_.get(cancel_, std::chrono::steady_clock::now() + options_.timeout);
+            if (answer.woken == network::Woken::cancelled) {
+                return {ReadResult::Status::interrupted};
+            }
+            if (answer.woken == network::Woken::timed_out) {
+                return fail("no whole answer within " + std::to_string(options_.timeout.count()) + " ms");
+            }
+            if (!answer.fault.empty()) {
+                return fail(answer.fault);
+            }
+            batch.stamp_now();
+            std::string fault = reader_.read(answer.body, answer.is_openmetrics, batch);
+            const bool has_values = reader_.has_values();
+            batch.add_absent_for_missing();
+            if (!has_values) {
+                return fail(fault);
+            }
+            words_ = std::move(fault);
+            return {ReadResult::Status::ok, words_};
+        } catch (const std::bad_alloc&) {
+            return {ReadResult::Status::failed, "out of memory"};
+        } catch (const std::exception& error) {
+            return fail(error.what());
+        }
+    }
+    void reset() noexcept override { request_.close(); }
+
+  private:
+    ReadResult fail(const std::string& what) noexcept {
+        try {
+            words_ = options_.url + ": " + what;
+            return {ReadResult::Status::failed, words_};
+        } catch (const std::bad_alloc&) {
+            return {ReadResult::Status::failed, "out of memory"};
+        }
+    }
+
+    const HttpDriverOptions options_;
+    HttpRequest request_;
+    AnswerReader reader_;
+    const CancelSignal* cancel_ = nullptr;
+    std::string words_;
+};
+
+}  // namespace
+}  // namespace telegate::http
+
+namespace telegate {
+
+std::unique_ptr<Driver> make_http_driver(HttpDriverOptions options) {
+    return std::make_unique<http::HttpDriver>(std::move(options));
+}
+
+}  // namespace telegate

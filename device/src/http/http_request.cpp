@@ -1,0 +1,279 @@
+#include "http/http_request.hpp"
+
+#include "core/unique_fd.hpp"
+#include "host/file_text.hpp"
+
+#include <arpa/inet.h>
+#include <httplib.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace telegate::http {
+namespace {
+
+using network::Woken;
+using std::chrono::milliseconds;
+
+constexpr int status_ok = 200;
+constexpr std::size_t token_bytes_max = 4'096;
+constexpr std::chrono::minutes time_limit{1};
+constexpr milliseconds cut_again_after{10};  // a socket that is not connecting yet cannot be shut down
+
+std::string shown(const network::Address& address) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const void* binary = nullptr;
+    if (address.storage.ss_family == AF_INET6) {
+        binary = &reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr;
+    } else {
+        binary = &reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr;
+    }
+    ::inet_ntop(address.storage.ss_family, binary, text.data(), static_cast<socklen_t>(text.size()));
+    return text.data();
+}
+
+std::uint16_t port_of(const Url& url) {
+    std::uint16_t port = 0;
+    std::from_chars(url.server.port.data(), url.server.port.data() + url.server.port.size(), port);
+    return port;
+}
+
+std::unique_ptr<httplib::ClientImpl> make_client(const Url& url, const std::string& ca_file) {
+    const int port = port_of(url);
+    if (!url.is_tls) {
+        return std::make_unique<httplib::ClientImpl>(url.server.host, port);
+    }
+    auto client = std::make_unique<httplib::SSLClient>(url.server.host, port);
+    client->enable_server_certificate_verification(true);
+    if (!ca_file.empty()) {
+        client->set_ca_cert_path(ca_file);
+    }
+    return client;
+}
+
+std::string words_for(httplib::Error error, const httplib::ClientImpl& client) {
+    using Error = httplib::Error;
+    switch (error) {
+        case Error::Connection: return "no connection";
+        case Error::ConnectionTimeout: return "no connection in time";
+        case Error::Read: return "the answer ended early or is not HTTP";
+        case Error::Write: return "the server takes no request";
+        case Error::SSLConnection: return "the TLS handshake failed";
+        case Error::SSLLoadingCerts: return "ca_file has no certificates that can be loaded";
+        case Error::SSLServerHostnameVerification: return "the certificate is for another host";
+        case Error::SSLServerVerification:
+            return std::string("the certificate is not trusted: ") +
+                   ::X509_verify_cert_error_string(
+                       dynamic_cast<const httplib::SSLClient&>(client).get_openssl_verify_result());
+        default: return httplib::to_string(error);
+    }
+}
+
+}  // namespace
+
+/// A client of the library, and what one request of it needs.
+class HttpRequest::Connection {
+  public:
+    Connection(const Url& url, const std::string& ca_file) : client_(make_client(url, ca_file)) {
+        client_->set_keep_alive(true);
+        client_->set_follow_location(false);
+        client_->set_decompress(false);
+        client_->set_tcp_nodelay(true);
+        client_->set_connection_timeout(time_limit);  // what really ends a request is cut()
+        client_->set_read_timeout(time_limit);
+        client_->set_write_timeout(time_limit);
+        client_->set_socket_options([this](int socket) { note(socket); });
+    }
+
+    void connect_to(const std::string& host, const network::Address& address) {
+        client_->set_hostname_addr_map({{host, shown(address)}});
+    }
+
+    struct Outcome {
+        Woken woken = Woken::ready;
+        std::string fault = {};
+        bool is_openmetrics = false;
+        bool has_connected = false;    // to a server, or was connected
+        bool may_be_repeated = false;  // the server closed a connection that was idle
+    };
+    struct Wanted {
+        const std::string& target;
+        const std::string& accept;
+        const std::string& token;
+        std::size_t bytes_max;
+        std::string& body;
+    };
+
+    Outcome get(const Wanted& wanted, const CancelSignal* cancel, MonoTime until) {
+        is_new_ = false;
+        Outcome outcome;
+        const UniqueFd ended(::eventfd(0, EFD_CLOEXEC));
+        if (ended.get() < 0) {
+            throw std::system_error(errno, std::generic_category(), "eventfd");
+        }
+        std::thread request([&] {
+            ::pthread_setname_np(::pthread_self(), "tg-get");
+            ask(wanted, outcome);
+            const std::uint64_t one = 1;
+            [[maybe_unused]] const ssize_t written = ::write(ended.get(), &one, sizeof one);
+        });
+        const Woken woken = network::wait_for(ended.get(), POLLIN, cancel, until).woken;
+        if (woken != Woken::ready) {
+            do {
+                cut();
+            } while (network::wait_for(ended.get(), POLLIN, nullptr, std::chrono::steady_clock::now() + cut_again_after)
+                         .woken != Woken::ready);
+        }
+        request.join();
+        outcome.woken = woken;
+        return outcome;
+    }
+
+  private:
+    /// Thread: that of the request.
+    void note(int socket) noexcept {
+        const std::lock_guard lock(mutex_);
+        socket_ = UniqueFd(::fcntl(socket, F_DUPFD_CLOEXEC, 0));
+        is_new_ = true;
+    }
+
+    /// Ends what waits for the socket, whoever has it.
+    void cut() noexcept {
+        const std::lock_guard lock(mutex_);
+        if (socket_.get() >= 0) {
+            ::shutdown(socket_.get(), SHUT_RDWR);
+        }
+    }
+
+    /// Thread: that of the request.
+    void ask(const Wanted& wanted, Outcome& outcome) noexcept {
+        try {
+            httplib::Headers headers{{"Accept", wanted.accept}, {"User-Agent", "telegate"}};
+            if (!wanted.token.empty()) {
+                headers.emplace("Authorization", "Bearer " + wanted.token);
+            }
+            bool has_answered = false;
+            const auto result = client_->Get(
+                wanted.target, headers,
+                [&](const httplib::Response& response) {
+                    has_answered = true;
+                    outcome.is_openmetrics =
+                        response.get_header_value("Content-Type").starts_with("application/openmetrics-text");
+                    outcome.fault = fault_of(response, wanted.bytes_max);
+                    return outcome.fault.empty();
+                },
+                [&](const char* bytes, std::size_t count) {
+                    if (count > wanted.bytes_max - wanted.body.size()) {
+                        outcome.fault = too_long(wanted.bytes_max);
+                        return false;
+                    }
+                    wanted.body.append(bytes, count);
+                    return true;
+                });
+            outcome.has_connected =
+                !is_new_ || has_answered || result ||
+                (result.error() != httplib::Error::Connection && result.error() != httplib::Error::ConnectionTimeout);
+            if (!result && outcome.fault.empty()) {
+                outcome.fault = words_for(result.error(), *client_);
+                outcome.may_be_repeated = !is_new_ && !has_answered;
+            }
+        } catch (const std::exception& error) {
+            outcome.fault = error.what();
+        }
+    }
+
+    static std::string fault_of(const httplib::Response& response, std::size_t bytes_max) {
+        if (response.status != status_ok) {
+            const bool is_redirect = response.status / 100 == 3;
+            return "answered " + std::to_string(response.status) + ' ' + response.reason +
+                   (is_redirect ? "; redirects are not followed" : "");
+        }
+        const std::string encoding = response.get_header_value("Content-Encoding");
+        if (!encoding.empty() && encoding != "identity") {
+            return "Content-Encoding is " + encoding + "; allowed: none";
+        }
+        return response.get_header_value_u64("Content-Length") > bytes_max ? too_long(bytes_max) : "";
+    }
+
+    static std::string too_long(std::size_t bytes_max) {
+        return "the answer is longer than response_bytes_max, " + std::to_string(bytes_max) + " bytes";
+    }
+
+    const std::unique_ptr<httplib::ClientImpl> client_;
+    std::mutex mutex_;
+    UniqueFd socket_;      // a descriptor of our own for the client's socket, which it may close at any time
+    bool is_new_ = false;  // a connection was begun in this request
+};
+
+HttpRequest::HttpRequest(RequestOptions options)
+    : options_(std::move(options)), url_(parse_url(options_.url)), lookup_(url_.server) {}
+
+HttpRequest::~HttpRequest() = default;
+
+void HttpRequest::close() noexcept {
+    connection_.reset();
+}
+
+std::string HttpRequest::read_token() {
+    std::array<char, token_bytes_max + 2> buffer;
+    const auto text = host::file_text(options_.token_file.c_str(), buffer);
+    std::string token(text.value_or(""));
+    while (token.ends_with('\n') || token.ends_with('\r')) {
+        token.pop_back();
+    }
+    const bool is_token = !token.empty() && token.size() <= token_bytes_max &&
+                          std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+    if (!is_token) {
+        throw std::runtime_error("token_file: " + options_.token_file +
+                                 (text ? " is not one line of up to 4096 visible characters" : " cannot be read"));
+    }
+    return token;
+}
+
+Answer HttpRequest::get(const CancelSignal* cancel, MonoTime until) {
+    const std::string token = options_.token_file.empty() ? "" : read_token();
+    const Connection::Wanted wanted{url_.target, options_.accept, token, options_.response_bytes_max, body_};
+    Connection::Outcome outcome;
+    if (connection_) {
+        body_.clear();
+        outcome = connection_->get(wanted, cancel, until);
+    }
+    if (!connection_ || (outcome.woken == Woken::ready && outcome.may_be_repeated)) {
+        const network::HostLookup::Found found = lookup_.find(cancel, until);
+        if (found.woken != Woken::ready || found.addresses.empty()) {
+            return {found.woken, "host " + url_.server.host + ": " + found.what};
+        }
+        for (const network::Address& address : found.addresses) {
+            body_.clear();
+            connection_ = std::make_unique<Connection>(url_, options_.ca_file);
+            connection_->connect_to(url_.server.host, address);
+            outcome = connection_->get(wanted, cancel, until);
+            if (outcome.woken != Woken::ready || outcome.has_connected) {
+                break;
+            }
+        }
+    }
+    if (outcome.woken != Woken::ready || !outcome.fault.empty()) {
+        connection_.reset();
+    }
+    return {outcome.woken, std::move(outcome.fault), body_, outcome.is_openmetrics};
+}
+
+}  // namespace telegate::http

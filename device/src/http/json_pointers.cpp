@@ -1,0 +1,99 @@
+#include "http/json_pointers.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace telegate::http {
+namespace {
+
+using metrics::JsonEvent;
+using metrics::JsonScan;
+
+bool is_json(std::string_view text) noexcept {
+    JsonScan scan(text);
+    JsonEvent event = scan.next();
+    while (event != JsonEvent::end && event != JsonEvent::fault) {
+        event = scan.next();
+    }
+    return event == JsonEvent::end;
+}
+
+bool begins(JsonEvent event) noexcept {
+    return event == JsonEvent::begin_object || event == JsonEvent::begin_array;
+}
+
+}  // namespace
+
+bool is_json_pointer(std::string_view text) noexcept {
+    for (std::size_t at = text.find('~'); at != std::string_view::npos; at = text.find('~', at + 1)) {
+        if (at + 1 == text.size() || (text[at + 1] != '0' && text[at + 1] != '1')) {
+            return false;
+        }
+    }
+    return text.starts_with('/') && text.size() <= JsonPointers::pointer_bytes_max;
+}
+
+JsonPointers::JsonPointers(const std::vector<std::string>& pointers) : is_found_(pointers.size()) {
+    for (std::size_t index = 0; index < pointers.size(); ++index) {
+        index_of_.emplace(pointers[index], index);
+    }
+    pointer_.reserve(2 * pointer_bytes_max);
+    levels_.reserve(JsonScan::depth_max);
+}
+
+bool JsonPointers::read(std::string_view text, const Found& found) {
+    if (!is_json(text)) {
+        return false;
+    }
+    std::fill(is_found_.begin(), is_found_.end(), false);
+    pointer_.clear();
+    levels_.clear();
+    JsonScan scan(text);
+    for (JsonEvent event = scan.next(); event != JsonEvent::end; event = scan.next()) {
+        if (event == JsonEvent::end_object || event == JsonEvent::end_array) {
+            levels_.pop_back();
+        } else if (event == JsonEvent::key) {
+            enter(scan.raw(), true);
+        } else {
+            if (!levels_.empty() && levels_.back().is_array) {
+                enter(std::to_string(levels_.back().next_index++), false);
+            }
+            give(scan, event, found);
+            if (begins(event)) {
+                levels_.push_back({pointer_.size(), event == JsonEvent::begin_array});
+            }
+        }
+    }
+    return true;
+}
+
+/// Makes the pointer to a member or an element of the innermost object or array. One that is too long is cut, and
+/// equals no pointer that is looked for.
+void JsonPointers::enter(std::string_view name, bool is_raw) {
+    pointer_.resize(levels_.back().pointer_bytes);
+    std::array<char, pointer_bytes_max + 1> plain;
+    if (is_raw) {
+        name = metrics::put_json_text(name, plain).text;
+    }
+    pointer_ += '/';
+    for (const char c : name) {
+        if (pointer_.size() > pointer_bytes_max) {
+            return;
+        }
+        if (c == '~' || c == '/') {
+            pointer_ += c == '~' ? "~0" : "~1";
+        } else {
+            pointer_ += c;
+        }
+    }
+}
+
+void JsonPointers::give(const JsonScan& scan, JsonEvent event, const Found& found) {
+    const auto at = index_of_.find(std::string_view(pointer_));
+    if (at != index_of_.end() && !is_found_[at->second]) {
+        is_found_[at->second] = true;
+        found(at->second, scan, event);
+    }
+}
+
+}  // namespace telegate::http

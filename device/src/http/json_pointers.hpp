@@ -1,0 +1,57 @@
+#pragma once
+
+#include "metrics/json_scan.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace telegate::http {
+
+/// For a map from texts in which views of texts are looked up.
+struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+};
+
+/// Whether the text is a JSON pointer (RFC 6901) to something within an object or array, such as /pumps/0/speed.
+[[nodiscard]] bool is_json_pointer(std::string_view text) noexcept;
+
+/// Finds the values of a JSON text that pointers name.
+///
+/// Threads: one.
+/// Limits:  those of JsonScan; values whose pointer is longer than pointer_bytes_max cannot be named.
+/// Failure: read() returns false when the text is not JSON; then nothing was found. Of a member that an object has
+///          twice the first is found.
+class JsonPointers {
+  public:
+    static constexpr std::size_t pointer_bytes_max = 512;
+
+    /// The pointers are valid and different.
+    explicit JsonPointers(const std::vector<std::string>& pointers);
+
+    /// Called with the index of a pointer and the event of its value, which may begin an object or array.
+    using Found = std::function<void(std::size_t index, const metrics::JsonScan& scan, metrics::JsonEvent event)>;
+
+    [[nodiscard]] bool read(std::string_view text, const Found& found);
+
+  private:
+    struct Level {
+        std::size_t pointer_bytes = 0;  // of the object or array itself
+        bool is_array = false;
+        std::size_t next_index = 0;
+    };
+
+    void enter(std::string_view name, bool is_raw);
+    void give(const metrics::JsonScan& scan, metrics::JsonEvent event, const Found& found);
+
+    std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> index_of_;
+    std::vector<bool> is_found_;
+    std::string pointer_;  // to the current value
+    std::vector<Level> levels_;
+};
+
+}  // namespace telegate::http

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "network/host_port.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace telegate::http {
+
+struct Url {
+    bool is_tls = false;
+    network::HostPort server = {};
+    std::string target = {};  // path and query; begins with /
+};
+
+/// Throws std::invalid_argument, which names the text and what is allowed.
+[[nodiscard]] Url parse_url(std::string_view text);
+
+}  // namespace telegate::http

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "device/driver_bench.hpp"
+#include "device/http_driver.hpp"
+#include "device/peer_thread.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+
+inline std::string http_answer(std::string_view body, std::string_view fields = "",
+                               std::string_view status = "200 OK") {
+    return "HTTP/1.1 " + std::string(status) + "\r\n" + std::string(fields) +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+
+/// Answers each request with the bytes that are set.
+class HttpPeer {
+  public:
+    HttpPeer() {
+        thread_.accept_on(
+            listener_.descriptor(),
+            [this](int) {
+                const std::lock_guard lock(mutex_);
+                ++connections_;
+                head_.clear();
+                return true;
+            },
+            [this](int descriptor) { return serve(descriptor); });
+    }
+
+    void answer(std::string bytes, bool closes = false) {
+        const std::lock_guard lock(mutex_);
+        bytes_ = std::move(bytes);
+        closes_ = closes;
+    }
+    [[nodiscard]] int connections() const {
+        const std::lock_guard lock(mutex_);
+        return connections_;
+    }
+    [[nodiscard]] std::string last_request() const {
+        const std::lock_guard lock(mutex_);
+        return last_request_;
+    }
+    [[nodiscard]] std::string url(std::string_view target = "/") const {
+        return "http://127.0.0.1:" + std::to_string(listener_.port()) + std::string(target);
+    }
+    [[nodiscard]] HttpDriverOptions options(HttpFormat format = HttpFormat::json) const {
+        HttpDriverOptions options;
+        options.url = url();
+        options.format = format;
+        options.timeout = std::chrono::milliseconds(10'000);
+        return options;
+    }
+
+  private:
+    bool serve(int descriptor) {
+        std::array<char, 4'096> bytes;
+        const ssize_t count = ::recv(descriptor, bytes.data(), bytes.size(), 0);
+        if (count <= 0) {
+            return false;
+        }
+        const std::lock_guard lock(mutex_);
+        head_.append(bytes.data(), static_cast<std::size_t>(count));
+        if (!head_.ends_with("\r\n\r\n")) {
+            return true;
+        }
+        last_request_ = std::exchange(head_, {});
+        ::send(descriptor, bytes_.data(), bytes_.size(), MSG_NOSIGNAL);
+        return !closes_;
+    }
+
+    const Listener listener_;
+    mutable std::mutex mutex_;
+    std::string bytes_;
+    bool closes_ = false;
+    int connections_ = 0;
+    std::string head_;
+    std::string last_request_;
+    PeerThread thread_;
+};
+
+}  // namespace telegate::test
