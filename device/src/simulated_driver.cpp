@@ -1,4 +1,5 @@
 #include "device/simulated_driver.hpp"
+#include "device/option_error.hpp"
 
 #include "random.hpp"
 #include "waveform_generator.hpp"
@@ -7,7 +8,6 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -18,9 +18,9 @@ constexpr std::uint32_t burst_samples_max = 100'000;
 constexpr std::uint32_t copies_max = 100;
 constexpr std::uint64_t fault_stream = 1'000;  // beyond those of the waveforms
 
-void require(bool holds, const char* rule) {
+void require(bool holds, const char* key, const char* rule) {
     if (!holds) {
-        throw std::invalid_argument(rule);
+        throw OptionError(key, rule);
     }
 }
 
@@ -30,22 +30,22 @@ bool is_probability(double value) noexcept {
 
 void validate(const SimulatedDriverOptions& options) {
     using std::chrono::milliseconds;
-    require(!options.waveforms.empty(), "waveforms: at least one");
+    require(!options.waveforms.empty(), "waveforms", "at least one");
     for (auto one = options.waveforms.begin(); one != options.waveforms.end(); ++one) {
-        require(std::find(std::next(one), options.waveforms.end(), *one) == options.waveforms.end(),
-                "waveforms: each at most once");
+        require(std::find(std::next(one), options.waveforms.end(), *one) == options.waveforms.end(), "waveforms",
+                "each at most once");
     }
-    require(options.copies >= 1 && options.copies <= copies_max, "copies: 1 to 100");
-    require(std::isfinite(options.amplitude), "amplitude: a number");
-    require(std::isfinite(options.offset), "offset: a number");
-    require(options.period >= milliseconds(1), "period: 1 ms or more");
-    require(is_probability(options.error_probability), "error_probability: 0 to 1");
-    require(is_probability(options.hang_probability), "hang_probability: 0 to 1");
-    require(is_probability(options.stuck_probability), "stuck_probability: 0 to 1");
-    require(is_probability(options.burst_probability), "burst_probability: 0 to 1");
-    require(options.hang_time >= milliseconds(0), "hang_time: 0 or more");
-    require(options.stuck_time >= milliseconds(0), "stuck_time: 0 or more");
-    require(options.burst_samples >= 1 && options.burst_samples <= burst_samples_max, "burst_samples: 1 to 100,000");
+    require(options.copies >= 1 && options.copies <= copies_max, "copies", "1 to 100");
+    require(std::isfinite(options.amplitude), "amplitude", "a number");
+    require(std::isfinite(options.offset), "offset", "a number");
+    require(options.period >= milliseconds(1), "period", "1 ms or more");
+    require(is_probability(options.error_probability), "error_probability", "0 to 1");
+    require(is_probability(options.hang_probability), "hang_probability", "0 to 1");
+    require(is_probability(options.stuck_probability), "stuck_probability", "0 to 1");
+    require(is_probability(options.burst_probability), "burst_probability", "0 to 1");
+    require(options.hang_time >= milliseconds(0), "hang_time", "0 or more");
+    require(options.stuck_time >= milliseconds(0), "stuck_time", "0 or more");
+    require(options.burst_samples >= 1 && options.burst_samples <= burst_samples_max, "burst_samples", "1 to 100,000");
 }
 
 /// A fault that lasts: it begins when it strikes and ends by itself.

@@ -52,7 +52,7 @@ struct MissingPart {
 /// Limits:  once its channels are known read() must not allocate per sample. On tg-sample it must not block. On a
 ///          thread of its own it returns within the device's own deadline, of a few seconds at most, and within some
 ///          milliseconds once the cancel signal is set.
-/// Failure: the constructor throws on bad options, in words that name the option, the value and what is allowed. It
+/// Failure: the constructor throws OptionError for bad options; its problem names the value and what is allowed. It
 ///          does not need the device: nothing outside is opened before read(). read() reports with its result and never
 ///          throws. A field that is absent is a channel of quality bad, not a failed read.
 class Driver {

@@ -1,7 +1,7 @@
 #include "exec/command_line.hpp"
+#include "device/option_error.hpp"
 
 #include <cstddef>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate::exec {
@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view blanks = " \t\r\n";
 
 [[noreturn]] void refuse(std::string_view text, const char* why) {
-    throw std::invalid_argument("command: \"" + std::string(text) + "\": " + why);
+    throw OptionError("command", '"' + std::string(text) + "\": " + why);
 }
 
 /// Takes words apart one character at a time.

@@ -1,4 +1,5 @@
 #include "exec/command_run.hpp"
+#include "device/option_error.hpp"
 
 #include "exec/command_line.hpp"
 #include "lines/field_value.hpp"
@@ -10,7 +11,6 @@
 #include <cerrno>
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate::exec {
@@ -24,9 +24,9 @@ constexpr std::size_t name_bytes_max = 40;  // in messages
 constexpr int buffers_max = 16;
 constexpr std::size_t buffer_bytes = 16 * 1024;
 
-void require(bool holds, const std::string& rule) {
+void require(bool holds, const std::string& key, const std::string& rule) {
     if (!holds) {
-        throw std::invalid_argument(rule);
+        throw OptionError(key, rule);
     }
 }
 
@@ -36,19 +36,19 @@ bool is_variable(const std::string& text) {
 }
 
 ExecDriverOptions checked(ExecDriverOptions options) {
-    require(!options.command.empty(), "command: none");
-    require(options.command.find('\0') == std::string::npos, "command: has a NUL byte");
-    require(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms: 1 to 3,600,000");
-    require(options.output_bytes_max >= 1 && options.output_bytes_max <= output_bytes_most,
-            "output_bytes_max: 1 to 1,073,741,824");
+    require(!options.command.empty(), "command", "none");
+    require(options.command.find('\0') == std::string::npos, "command", "has a NUL byte");
+    require(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms", "1 to 3,600,000");
+    require(options.output_bytes_max >= 1 && options.output_bytes_max <= output_bytes_most, "output_bytes_max",
+            "1 to 1,073,741,824");
     for (const std::string& variable : options.environment) {
-        require(is_variable(variable), "environment: \"" + variable + "\" is not NAME=VALUE");
+        require(is_variable(variable), "environment", "\"" + variable + "\" is not NAME=VALUE");
     }
     if (options.working_directory.empty()) {
         options.working_directory.assign(1, '/');
     }
-    require(options.working_directory.front() == '/',
-            "working_directory: \"" + options.working_directory + "\" does not begin with /");
+    require(options.working_directory.front() == '/', "working_directory",
+            "\"" + options.working_directory + "\" does not begin with /");
     return options;
 }
 

@@ -1,4 +1,5 @@
 #include "host/file_source.hpp"
+#include "device/option_error.hpp"
 
 #include "core/topic.hpp"
 #include "host/channel_names.hpp"
@@ -32,7 +33,7 @@ FileSource::FileSource(const std::string& proc_root, const std::vector<std::stri
         try {
             entries_.push_back({name, PathPattern(std::string_view(text).substr(equals + 1))});
         } catch (const std::invalid_argument& problem) {
-            throw std::invalid_argument("files: " + name + ": " + problem.what());
+            throw OptionError("files", name + ": " + problem.what());
         }
     }
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "device/option_error.hpp"
 #include "device/sample_batch.hpp"
 
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -18,10 +18,9 @@ struct Tick {
 };
 
 /// The error for the value `text` of the list setting `key`.
-[[nodiscard]] inline std::invalid_argument refused_option(std::string_view key, std::string_view text,
-                                                          std::string_view allowed) {
-    return std::invalid_argument(std::string(key) + ": \"" + std::string(text) +
-                                 "\": allowed: " + std::string(allowed));
+[[nodiscard]] inline OptionError refused_option(const std::string& key, std::string_view text,
+                                                const std::string& allowed) {
+    return {key, '"' + std::string(text) + "\": allowed: " + allowed};
 }
 
 }  // namespace telegate::host

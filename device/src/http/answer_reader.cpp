@@ -1,8 +1,8 @@
 #include "http/answer_reader.hpp"
+#include "device/option_error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate::http {
@@ -14,7 +14,7 @@ constexpr std::string_view refused_name = "fields.refused";
 constexpr std::size_t shown_max = 40;  // bytes of a line in an error
 
 [[noreturn]] void refuse(const HttpChannel& channel, const std::string& why) {
-    throw std::invalid_argument("channel \"" + channel.name + "\": source: \"" + channel.source + "\" " + why);
+    throw OptionError("source", '"' + channel.source + "\" " + why, channel.name);
 }
 
 std::string_view take_line(std::string_view& text) noexcept {

@@ -1,4 +1,5 @@
 #include "device/http_driver.hpp"
+#include "device/option_error.hpp"
 
 #include "http/answer_reader.hpp"
 #include "http/http_request.hpp"
@@ -9,7 +10,6 @@
 #include <exception>
 #include <new>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +27,7 @@ RequestOptions request_options(const HttpDriverOptions& options) {
 
 void require(bool holds, const std::string& option, std::size_t value, const char* allowed) {
     if (!holds) {
-        throw std::invalid_argument(option + ": " + std::to_string(value) + ", allowed: " + allowed);
+        throw OptionError(option, std::to_string(value) + ", allowed: " + allowed);
     }
 }
 

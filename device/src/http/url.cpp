@@ -1,10 +1,10 @@
 #include "http/url.hpp"
+#include "device/option_error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate::http {
@@ -47,9 +47,9 @@ Url parse_url(std::string_view text) {
     if (auto url = parse(text)) {
         return *std::move(url);
     }
-    throw std::invalid_argument("url: \"" + std::string(text) +
-                                "\" is not valid; allowed: http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
-                                "spaces, user name and fragment");
+    throw OptionError("url", '"' + std::string(text) +
+                                 "\" is not valid; allowed: http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
+                                 "spaces, user name and fragment");
 }
 
 }  // namespace telegate::http

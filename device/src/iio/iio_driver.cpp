@@ -1,4 +1,5 @@
 #include "device/iio_driver.hpp"
+#include "device/option_error.hpp"
 
 #include "core/topic.hpp"
 #include "host/channel_names.hpp"
@@ -16,7 +17,6 @@
 #include <exception>
 #include <new>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +31,7 @@ constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
 
 void check(const IioDriverOptions& options) {
     const auto refuse = [](const std::string& option, const std::string& value, const std::string& allowed) {
-        throw std::invalid_argument(option + ": " + value + ", allowed: " + allowed);
+        throw OptionError(option, value + ", allowed: " + allowed);
     };
     if (options.device.empty()) {
         refuse("device", "nothing", "the name or the label of a device, or iio:deviceN");

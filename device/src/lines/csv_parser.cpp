@@ -1,4 +1,5 @@
 #include "core/topic.hpp"
+#include "device/option_error.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parsers.hpp"
 #include "lines/refusal.hpp"
@@ -6,7 +7,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +20,7 @@ struct Column {
 };
 
 [[noreturn]] void refuse_columns(const std::string& why) {
-    throw std::invalid_argument("columns: " + why);
+    throw OptionError("columns", why);
 }
 
 /// NAME, NAME[UNIT] or -.
@@ -64,7 +64,7 @@ class CsvParser final : public LineParser {
         const auto byte = static_cast<unsigned char>(delimiter_);
         const bool is_printable = byte >= ' ' && byte <= '~';
         if ((!is_printable && delimiter_ != '\t') || delimiter_ == '"' || delimiter_ == '#') {
-            throw std::invalid_argument("delimiter: neither a printable character of ASCII but \" and #, nor a tab");
+            throw OptionError("delimiter", "neither a printable character of ASCII but \" and #, nor a tab");
         }
     }
 

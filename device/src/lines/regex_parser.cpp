@@ -1,11 +1,11 @@
 #include "core/topic.hpp"
+#include "device/option_error.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parsers.hpp"
 
 #include <re2/re2.h>
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +24,7 @@ RE2::Options to_options() {
 }
 
 [[noreturn]] void refuse_pattern(const std::string& pattern, const std::string& why) {
-    throw std::invalid_argument("pattern: \"" + pattern + "\": " + why);
+    throw OptionError("pattern", '"' + pattern + "\": " + why);
 }
 
 /// Named groups of a regular expression, in time that is linear in the line.

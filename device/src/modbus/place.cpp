@@ -1,6 +1,6 @@
 #include "modbus/place.hpp"
+#include "device/option_error.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 namespace telegate::modbus {
@@ -22,8 +22,9 @@ Place parse_place(std::string_view endpoint) {
     if (path.size() > 1 && path.front() == '/' && path.find('\0') == std::string_view::npos) {
         return RtuPlace{std::string(path)};
     }
-    throw std::invalid_argument("endpoint: \"" + std::string(endpoint) +
-                                "\", allowed: tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
+    throw OptionError("endpoint",
+                      '"' + std::string(endpoint) +
+                          "\", allowed: tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
 }
 
 }  // namespace telegate::modbus

@@ -1,11 +1,12 @@
 #include "modbus/register_map.hpp"
 
+#include "device/option_error.hpp"
+
 #include "core/topic.hpp"
 
 #include <algorithm>
 #include <array>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -24,13 +25,14 @@ struct Range {
     std::int64_t max;
 };
 
-[[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& allowed) {
-    throw std::invalid_argument(what + ": " + value + ", allowed: " + allowed);
+[[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed,
+                         const std::string& channel = "") {
+    throw OptionError(key, value + ", allowed: " + allowed, channel);
 }
 
-void check(const std::string& what, std::int64_t value, Range range) {
+void check(const std::string& key, std::int64_t value, Range range, const std::string& channel = "") {
     if (value < range.min || value > range.max) {
-        refuse(what, std::to_string(value), std::to_string(range.min) + " to " + std::to_string(range.max));
+        refuse(key, std::to_string(value), std::to_string(range.min) + " to " + std::to_string(range.max), channel);
     }
 }
 
@@ -65,20 +67,21 @@ void check_device(const ModbusDriverOptions& options, bool is_rtu) {
           {1, std::int64_t{ModbusDriverOptions::channels_max}});
 }
 
-ModbusType type_of(const ModbusChannel& channel, const std::string& name) {
+ModbusType type_of(const ModbusChannel& channel) {
     if (has_bits(channel.table)) {
         if (channel.type && *channel.type != ModbusType::boolean) {
-            refuse(name + "type", "a number", "bool, which is what a coil or discrete input is");
+            refuse("type", "a number", "bool, which is what a coil or discrete input is", channel.name);
         }
         if (channel.bit) {
-            refuse(name + "bit", std::to_string(*channel.bit), "none, since a coil or discrete input is one bit");
+            refuse("bit", std::to_string(*channel.bit), "none, since a coil or discrete input is one bit",
+                   channel.name);
         }
         return ModbusType::boolean;
     }
     if (channel.bit) {
-        check(name + "bit", *channel.bit, {0, bit_max});
+        check("bit", *channel.bit, {0, bit_max}, channel.name);
         if (channel.type && *channel.type != ModbusType::boolean) {
-            refuse(name + "type", "a number", "bool, which is what a bit is");
+            refuse("type", "a number", "bool, which is what a bit is", channel.name);
         }
         return ModbusType::boolean;
     }
@@ -94,8 +97,9 @@ void check_names(const ModbusDriverOptions& options, const std::set<std::uint8_t
     }
     for (const ModbusChannel& channel : options.channels) {
         if (const std::string part = to_topic_part(channel.name); made.contains(part)) {
-            refuse("channel \"" + channel.name + "\": name", '"' + part + '"',
-                   "any but unit.N.ok and unit.N.exception of a unit of the device, which the driver makes itself");
+            refuse("name", '"' + part + '"',
+                   "any but unit.N.ok and unit.N.exception of a unit of the device, which the driver makes itself",
+                   channel.name);
         }
     }
 }
@@ -116,19 +120,18 @@ RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu) {
     std::set<std::string_view> names;
     std::set<std::uint8_t> units;
     for (const ModbusChannel& channel : options.channels) {
-        const std::string name = "channel \"" + channel.name + "\": ";
         if (channel.name.empty() || !names.insert(channel.name).second) {
-            refuse(name + "name", "given before or empty", "each name once");
+            refuse("name", "given before or empty", "each name once", channel.name);
         }
         const int unit = channel.unit_id.value_or(options.unit_id);
-        check(name + "unit_id", unit, unit_range(is_rtu));
-        const ModbusType type = type_of(channel, name);
+        check("unit_id", unit, unit_range(is_rtu), channel.name);
+        const ModbusType type = type_of(channel);
         const unsigned count = has_bits(channel.table) ? 1 : registers_of(type);
         if (static_cast<int>(count) > options.registers_max) {
             refuse("registers_max", std::to_string(options.registers_max),
                    std::to_string(count) + " or more, which is what channel \"" + channel.name + "\" takes");
         }
-        check(name + "address", channel.address, {0, address_max + 1 - static_cast<int>(count)});
+        check("address", channel.address, {0, address_max + 1 - static_cast<int>(count)}, channel.name);
         map.stretches.push_back({static_cast<std::uint8_t>(unit), channel.table,
                                  static_cast<std::uint16_t>(channel.address), static_cast<std::uint16_t>(count)});
         ValueFormat format{type, channel.low_word_first, channel.byte_swap, {}};

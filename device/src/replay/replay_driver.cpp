@@ -1,4 +1,5 @@
 #include "device/replay_driver.hpp"
+#include "device/option_error.hpp"
 
 #include "path_fault.hpp"
 #include "replay/recorded_samples.hpp"
@@ -11,7 +12,6 @@
 #include <ctime>
 #include <exception>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,10 +27,10 @@ constexpr std::size_t samples_per_read_max = 4'096;
 
 void validate(const ReplayOptions& options) {
     if (options.file.empty()) {
-        throw std::invalid_argument("file: is not given, allowed: the path of a recording");
+        throw OptionError("file", "is not given, allowed: the path of a recording");
     }
     if (!(options.speed >= ReplayOptions::speed_min && options.speed <= ReplayOptions::speed_max)) {
-        throw std::invalid_argument("speed: " + std::to_string(options.speed) + ", allowed: 0.001 to 1000");
+        throw OptionError("speed", std::to_string(options.speed) + ", allowed: 0.001 to 1000");
     }
 }
 

@@ -1,4 +1,5 @@
 #include "serial/frame_reader.hpp"
+#include "device/option_error.hpp"
 
 #include "core/topic.hpp"
 #include "shortest_real.hpp"
@@ -7,7 +8,6 @@
 #include <bit>
 #include <limits>
 #include <set>
-#include <stdexcept>
 
 namespace telegate {
 namespace {
@@ -82,7 +82,7 @@ std::uint64_t bits_of(std::string_view bytes, bool little_endian) noexcept {
 }
 
 [[noreturn]] void refuse_setting(const char* setting, const std::string& why) {
-    throw std::invalid_argument(std::string(setting) + ": " + why);
+    throw OptionError(setting, why);
 }
 
 void check_channels(const FrameFormat& format, std::size_t payload_bytes) {

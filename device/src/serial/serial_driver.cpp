@@ -1,4 +1,5 @@
 #include "device/serial_driver.hpp"
+#include "device/option_error.hpp"
 
 #include "lines/line_reader.hpp"
 #include "path_fault.hpp"
@@ -11,7 +12,6 @@
 #include <array>
 #include <exception>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -228,11 +228,10 @@ class SerialDriver final : public Driver {
 std::unique_ptr<Driver> make_serial_driver(const SerialDriverOptions& options) {
     const LineLimits limits = options.limits;
     if (limits.line_bytes_max < LineLimits::line_bytes_least || limits.line_bytes_max > LineLimits::line_bytes_most) {
-        throw std::invalid_argument("line_bytes_max: " + std::to_string(limits.line_bytes_max) +
-                                    ", allowed: 16 to 65536");
+        throw OptionError("line_bytes_max", std::to_string(limits.line_bytes_max) + ", allowed: 16 to 65536");
     }
     if (limits.channels_max < 1 || limits.channels_max > LineLimits::channels_most) {
-        throw std::invalid_argument("channels_max: " + std::to_string(limits.channels_max) + ", allowed: 1 to 4096");
+        throw OptionError("channels_max", std::to_string(limits.channels_max) + ", allowed: 1 to 4096");
     }
     return std::make_unique<SerialDriver>(options);
 }

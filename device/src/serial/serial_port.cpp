@@ -1,4 +1,5 @@
 #include "serial/serial_port.hpp"
+#include "device/option_error.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,7 +10,6 @@
 
 #include <array>
 #include <cerrno>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -48,14 +48,14 @@ tcflag_t to_size(std::int64_t data_bits) noexcept {
 }
 
 [[noreturn]] void refuse(const char* setting, std::int64_t value, const std::string& allowed) {
-    throw std::invalid_argument(std::string(setting) + ": " + std::to_string(value) + ", allowed: " + allowed);
+    throw OptionError(setting, std::to_string(value) + ", allowed: " + allowed);
 }
 
 SerialPortOptions checked(SerialPortOptions options) {
     constexpr std::int64_t data_bits_min = 5;
     constexpr std::int64_t data_bits_max = 8;
     if (options.path.empty()) {
-        throw std::invalid_argument("port: \"\", allowed: the path of a tty");
+        throw OptionError("port", "\"\", allowed: the path of a tty");
     }
     if (to_speed(options.baud) == B0) {
         std::string allowed;

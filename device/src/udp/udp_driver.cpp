@@ -1,4 +1,5 @@
 #include "udp/udp_driver.hpp"
+#include "device/option_error.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <cerrno>
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -22,9 +22,9 @@ constexpr std::size_t datagram_bytes_limit = 65'535;  // none is longer
 constexpr std::size_t receive_buffer_limit = 256UL * 1024 * 1024;
 constexpr std::size_t channels_limit = 65'536;  // of all devices together
 
-void require(bool holds, const std::string& rule) {
+void require(bool holds, const std::string& key, const std::string& rule) {
     if (!holds) {
-        throw std::invalid_argument(rule);
+        throw OptionError(key, rule);
     }
 }
 
@@ -54,18 +54,18 @@ UdpDriverOptions checked(UdpDriverOptions options) {
         host = host.substr(1, host.size() - 2);
     }
     const std::string& group = options.multicast_group;
-    require(version_of(host) != 0, "listen: \"" + host + "\" is neither an IPv4 nor an IPv6 address nor localhost");
-    require(group.empty() || is_multicast(group),
-            "multicast_group: \"" + group + "\" is not in 224.0.0.0/4 or ff00::/8");
-    require(group.empty() || version_of(group) == version_of(host),
-            "multicast_group: \"" + group + "\" is not of the family of the listen address \"" + host + '"');
+    require(version_of(host) != 0, "listen", "\"" + host + "\" is neither an IPv4 nor an IPv6 address nor localhost");
+    require(group.empty() || is_multicast(group), "multicast_group",
+            "\"" + group + "\" is not in 224.0.0.0/4 or ff00::/8");
+    require(group.empty() || version_of(group) == version_of(host), "multicast_group",
+            "\"" + group + "\" is not of the family of the listen address \"" + host + '"');
     require(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
-            "receive_buffer_bytes: 1 to 268,435,456");
-    require(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit,
-            "datagram_bytes_max: 1 to 65,535");
-    require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max: 1 to 65,536");
-    require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member,
-            "time_member and name_member: not the same member");
+            "receive_buffer_bytes", "1 to 268,435,456");
+    require(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit, "datagram_bytes_max",
+            "1 to 65,535");
+    require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max", "1 to 65,536");
+    require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member, "name_member",
+            "not the same member as time_member");
     return options;
 }
 

@@ -35,33 +35,20 @@ std::unique_ptr<Driver> make_driver(const DeviceSettings& device, DeviceChannels
     return kind->make(device, channels);
 }
 
-void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, std::string_view words,
+void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, const OptionError& error,
                         std::vector<SettingsProblem>& problems) {
-    const auto cut = [&](std::string_view mark) {
-        const std::size_t end = words.find(mark);
-        const std::string_view head = words.substr(0, end);
-        words.remove_prefix(end == std::string_view::npos ? words.size() : end + mark.size());
-        return head;
-    };
-    const std::string_view all = words;
-    constexpr std::string_view of_channel = "channel \"";
-    if (words.starts_with(of_channel)) {
-        words.remove_prefix(of_channel.size());
-        const std::string_view name = cut("\": ");
-        const std::string_view key = cut(": ");
-        for (const ChannelSettings* channel : channels) {
-            if (channel->channel() == name && find_setting("channel", key, device.driver) != nullptr) {
-                SectionProblems("channel." + channel->name, channel->places, channel->place, problems)
-                    .add(key, std::string(words));
-                return;
-            }
-        }
-    } else if (const std::string_view key = cut(": "); find_setting("device", key, device.driver) != nullptr) {
-        SectionProblems("device." + device.name, device.places, device.place, problems).add(key, std::string(words));
-        return;
+    const auto channel = std::find_if(channels.begin(), channels.end(), [&](const ChannelSettings* each) {
+        return !error.channel().empty() && each->channel() == error.channel();
+    });
+    if (channel != channels.end()) {
+        const ChannelSettings& section = **channel;
+        SectionProblems("channel." + section.name, section.places, section.place, problems)
+            .add(error.key(), error.problem());
+    } else {
+        const bool names_key = error.channel().empty() || find_setting("device", error.key(), device.driver) != nullptr;
+        SectionProblems("device." + device.name, device.places, device.place, problems)
+            .add(error.key(), names_key ? error.problem() : error.what());
     }
-    problems.push_back({device.place.file, device.place.line, "device \"" + device.name + "\"", std::string(all),
-                        "device." + device.name});
 }
 
 void refuse_given(const ChannelSettings& channel, std::string_view driver, std::initializer_list<std::string_view> keys,
@@ -73,8 +60,8 @@ void refuse_given(const ChannelSettings& channel, std::string_view driver, std::
         }
         ChannelSettings copy = channel;
         if (!is_unset(*row, &copy)) {  // a null in JSON is given, and says nothing
-            throw std::invalid_argument("channel \"" + std::string(channel.channel()) + "\": " + std::string(key) +
-                                        ": \"" + value_text(*row, &copy) + "\" " + std::string(why));
+            throw OptionError(std::string(key), '"' + value_text(*row, &copy) + "\" " + std::string(why),
+                              std::string(channel.channel()));
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "config/load.hpp"
 #include "config/settings.hpp"
 #include "device/driver.hpp"
+#include "device/option_error.hpp"
 
 #include <initializer_list>
 #include <memory>
@@ -18,12 +19,11 @@ using DeviceChannels = std::span<const ChannelSettings* const>;
 /// The driver that the settings of a device ask for. Throws as drivers do.
 [[nodiscard]] std::unique_ptr<Driver> make_driver(const DeviceSettings& device, DeviceChannels channels);
 
-/// Adds the problem that a driver threw. Its words begin with the setting, or with the channel and its setting, which
-/// tells the place.
-void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, std::string_view words,
+/// Adds the problem of an option of the device's driver, at the place of its setting.
+void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, const OptionError& error,
                         std::vector<SettingsProblem>& problems);
 
-/// Throws std::invalid_argument in that form for the first of these keys that is given for the channel, which its
+/// Throws OptionError for the first of these keys that is given for the channel, which its
 /// driver would pass over without a word. `why` says what is missing and what is allowed.
 void refuse_given(const ChannelSettings& channel, std::string_view driver, std::initializer_list<std::string_view> keys,
                   std::string_view why);

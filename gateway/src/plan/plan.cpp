@@ -149,8 +149,11 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
             auto driver = keeps ? nullptr : make_driver(device, channels);
             check_channel_sections({device, channels, processing}, driver.get(), problems);
             plan.devices.push_back({std::move(options), std::move(driver), std::move(processing)});
+        } catch (const OptionError& error) {
+            add_driver_problem(device, channels, error, problems);
         } catch (const std::exception& error) {
-            add_driver_problem(device, channels, error.what(), problems);
+            problems.push_back({device.place.file, device.place.line, "device \"" + device.name + '"', error.what(),
+                                "device." + device.name});
         }
     }
 }

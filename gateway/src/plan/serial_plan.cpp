@@ -1,9 +1,9 @@
+#include "device/option_error.hpp"
 #include "device/serial_driver.hpp"
 #include "plan/drivers.hpp"
 #include "plan/line_format_plan.hpp"
 
 #include <chrono>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +39,7 @@ LineFormat to_lines(const SerialSettings& from, DeviceChannels channels) {
 FrameFormat to_frames(const SerialSettings& from, DeviceChannels channels) {
     auto start = to_frame_start(from.frame_start);
     if (!start) {
-        throw std::invalid_argument("frame_start: \"" + from.frame_start + "\", allowed: pairs of hexadecimal digits");
+        throw OptionError("frame_start", '"' + from.frame_start + "\", allowed: pairs of hexadecimal digits");
     }
     FrameFormat format;
     format.start = std::move(*start);

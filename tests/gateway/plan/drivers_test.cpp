@@ -51,10 +51,10 @@ TEST_CASE("what a driver does not take is told with the place of its setting", "
     channel.places["address"] = {"g.ini", 22};
     const std::vector<const ChannelSettings*> channels{&channel};
 
-    add_driver_problem(device, channels, "data_bits: 7, allowed: 8", problems);
-    add_driver_problem(device, channels, "channel \"flow\": address: 70000, allowed: 0 to 65535", problems);
-    add_driver_problem(device, channels, "channel \"flow\": unit_id: 300, allowed: 0 to 255", problems);
-    add_driver_problem(device, channels, "out of memory", problems);
+    add_driver_problem(device, channels, OptionError("data_bits", "7, allowed: 8"), problems);
+    add_driver_problem(device, channels, OptionError("address", "70000, allowed: 0 to 65535", "flow"), problems);
+    add_driver_problem(device, channels, OptionError("unit_id", "300, allowed: 0 to 255", "flow"), problems);
+    add_driver_problem(device, channels, OptionError("registers", "two of a name", "made"), problems);
 
     REQUIRE(problems.size() == 4);
     CHECK((problems[0].line == 9 && problems[0].key == "data_bits" && problems[0].what == "7, allowed: 8"));
@@ -62,5 +62,5 @@ TEST_CASE("what a driver does not take is told with the place of its setting", "
     CHECK((problems[1].line == 22 && problems[1].key == "address" && problems[1].what == "70000, allowed: 0 to 65535"));
     CHECK(problems[1].setting == "channel.plc/flow.address");
     CHECK((problems[2].line == 20 && problems[2].key == "unit_id"));
-    CHECK((problems[3].line == 7 && problems[3].key == "device \"plc\"" && problems[3].what == "out of memory"));
+    CHECK((problems[3].line == 7 && problems[3].key == "registers" && problems[3].what == "two of a name"));
 }

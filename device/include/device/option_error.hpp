@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace telegate {
+
+/// An option that a driver cannot have: of which channel, if it is one of a channel, and why.
+/// what() is "KEY: PROBLEM", or "channel "NAME": KEY: PROBLEM".
+class OptionError : public std::invalid_argument {
+  public:
+    /// `key` is the name of the setting.
+    OptionError(const std::string& key, const std::string& problem, const std::string& channel = "")
+        : std::invalid_argument((channel.empty() ? "" : "channel \"" + channel + "\": ") + key + ": " + problem),
+          parts_(std::make_shared<const Parts>(Parts{channel, key, problem})) {}
+
+    [[nodiscard]] const std::string& channel() const noexcept { return parts_->channel; }  // "": of the device
+    [[nodiscard]] const std::string& key() const noexcept { return parts_->key; }
+    [[nodiscard]] const std::string& problem() const noexcept { return parts_->problem; }
+
+  private:
+    struct Parts {
+        std::string channel;
+        std::string key;
+        std::string problem;
+    };
+    std::shared_ptr<const Parts> parts_;  // copying an exception must not throw
+};
+
+}  // namespace telegate
