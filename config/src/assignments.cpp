@@ -41,7 +41,7 @@ std::string take_apart(std::string_view path, GivenSection& section, GivenEntry&
 SettingsSource assignments_source(const std::vector<std::string>& assignments, ProblemList& problems) {
     SettingsSource source{.sections = {}, .last_wins = true};
     for (const std::string& assignment : assignments) {
-        const SettingsPlace place{"--set " + printable(assignment), 0};
+        const SettingsPlace place{"--set " + printable(assignment), 0, SettingSource::command_line};
         const std::size_t sign = assignment.find('=');
         if (sign == std::string::npos || sign == 0) {
             problems.add(place, "", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
@@ -51,8 +51,7 @@ SettingsSource assignments_source(const std::vector<std::string>& assignments, P
         GivenEntry entry{.place = place, .shown = "", .key = "", .value = assignment.substr(sign + 1)};
         if (std::string fault = take_apart(std::string_view(assignment).substr(0, sign), section, entry);
             !fault.empty()) {
-            problems.add({.file = place.file,
-                          .line = 0,
+            problems.add({.place = place,
                           .key = "",
                           .what = std::move(fault),
                           .setting = printable(assignment.substr(0, sign))});

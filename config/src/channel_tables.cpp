@@ -209,7 +209,7 @@ class ChannelTables {
     }
 
     [[nodiscard]] std::string path_of(const GivenEntry& entry) const {
-        const std::string& from = entry.place.line > 0 ? entry.place.file : settings_file_;
+        const std::string& from = entry.place.line > 0 ? entry.place.name : settings_file_;
         const std::string folder = entry.value.starts_with('/') ? "" : from.substr(0, from.rfind('/') + 1);
         return folder + entry.value;
     }

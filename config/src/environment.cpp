@@ -41,6 +41,10 @@ std::set<std::pair<std::string_view, std::string_view>> keys_of_table() {
     return keys;
 }
 
+SettingsPlace place_of(const std::string& variable) {
+    return {variable, 0, SettingSource::environment};
+}
+
 /// Every name that a variable may have, with what it means.
 using Meanings = std::map<std::string, std::vector<SettingKey>>;
 
@@ -92,7 +96,7 @@ class EnvironmentReading {
         if (found == meanings_.end()) {
             warn(variable);
         } else if (const auto& keys = found->second; keys.size() > 1) {
-            problems_.add({"env " + printable(variable), 0}, "",
+            problems_.add(place_of(variable), "",
                           "could mean " + dotted(keys[0]) + " or " + dotted(keys[1]) +
                               ", allowed: a variable that can mean one setting only; use --set or a file for these");
         } else {
@@ -140,7 +144,7 @@ class EnvironmentReading {
             error = std::make_error_code(std::errc::file_too_large);
         }
         if (error) {
-            problems_.add({"env " + variable, 0}, "",
+            problems_.add(place_of(variable), "",
                           quoted(path) + " cannot be read: " + why_unreadable(error) +
                               ", allowed: the path of a file that holds the value, at most " +
                               std::to_string(ini_line_bytes_max) + " bytes");
@@ -153,7 +157,7 @@ class EnvironmentReading {
     }
 
     void give(const std::string& variable, const SettingKey& key, std::optional<std::string> value) {
-        const SettingsPlace place{"env " + variable, 0};
+        const SettingsPlace place = place_of(variable);
         if (const auto [known, is_new] = givers_.try_emplace(key, variable); !is_new) {
             problems_.add(place, "", "gives the same setting as " + known->second + ", allowed: one of the two");
         } else if (value) {

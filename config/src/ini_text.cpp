@@ -165,7 +165,7 @@ std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const s
         return std::nullopt;
     }
     std::vector<GivenSection> sections(1);
-    sections.front().place.file = file;
+    sections.front().place.name = file;
     text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     LineReader lines(text, file, problems);
     bool readable = true;  // false below a header that could not be read

@@ -124,7 +124,7 @@ class Loading {
 
     void add_log_level() {
         if (!from_.log_level.empty()) {
-            const SettingsPlace place{"--log-level", 0};
+            const SettingsPlace place{"--log-level", 0, SettingSource::command_line};
             GivenSection section{.place = place, .shown = "", .kind = "gateway", .name = std::nullopt, .entries = {}};
             section.entries.push_back({.place = place, .shown = "", .key = "log_level", .value = from_.log_level});
             sources_.push_back({.sections = {std::move(section)}, .last_wins = true});
@@ -140,11 +140,13 @@ class Loading {
 
 }  // namespace
 
+std::string SettingsPlace::text() const {
+    return (source == SettingSource::environment ? "env " : "") + printable(name) +
+           (line > 0 ? ':' + std::to_string(line) : "");
+}
+
 std::string SettingsProblem::text() const {
-    std::string text = printable(file);
-    if (line > 0) {
-        text += ":" + std::to_string(line);
-    }
+    std::string text = place.text();
     if (!key.empty()) {
         text += (text.empty() ? "" : ": ") + key;
     }
@@ -156,20 +158,18 @@ std::string SettingOrigins::text(const SettingKey& key) const {
     if (found == given.end()) {
         return "default";
     }
-    const auto& [file, line] = found->second;
-    if (file.starts_with("--set ")) {
-        return "--set";
-    }
-    return line > 0 ? file + ":" + std::to_string(line) : file;
+    const SettingsPlace& place = found->second;
+    const bool is_option = place.source == SettingSource::command_line;
+    return is_option ? place.name.substr(0, place.name.find(' ')) : place.text();  // the name of the option alone
 }
 
 void sort_problems(std::vector<SettingsProblem>& problems, const std::string& file) {
     const auto rank = [&](const SettingsProblem& problem) {
-        const bool is_variable = problem.file.starts_with("env ");
-        const bool is_option = problem.file.starts_with("--");
-        const int kind = problem.file == file ? 0 : is_variable ? 2 : is_option ? 3 : 1;
+        const SettingsPlace& place = problem.place;
+        const bool is_other_file = place.source == SettingSource::file && place.name != file;
         // Line 0 means none, and comes last.
-        return std::tuple(kind, kind == 1 ? std::string_view(problem.file) : std::string_view(), problem.line - 1);
+        return std::tuple(place.source, is_other_file,
+                          is_other_file ? std::string_view(place.name) : std::string_view(), place.line - 1);
     };
     std::stable_sort(problems.begin(), problems.end(),
                      [&](const SettingsProblem& a, const SettingsProblem& b) { return rank(a) < rank(b); });
@@ -189,8 +189,8 @@ Settings load_settings(const std::string& path) {
     std::error_code error;
     const std::string text = read_file(path, ini_text_bytes_max, error);
     if (error) {
-        throw SettingsError({{.file = path, .line = 0, .key = "", .what = "cannot be read: " + why_unreadable(error)}},
-                            {}, error);
+        throw SettingsError({{.place = {path}, .key = "", .what = "cannot be read: " + why_unreadable(error)}}, {},
+                            error);
     }
     return parse_settings(text, path);
 }

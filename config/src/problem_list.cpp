@@ -44,13 +44,12 @@ std::string quoted(std::string_view text) {
 }
 
 void ProblemList::add(SettingsPlace place, std::string_view key, std::string what) {
-    add({.file = std::move(place.file), .line = place.line, .key = std::string(key), .what = std::move(what)});
+    add({.place = std::move(place), .key = std::string(key), .what = std::move(what)});
 }
 
 void ProblemList::add(SettingsProblem problem) {
     const bool is_known = std::any_of(problems_.begin(), problems_.end(), [&](const SettingsProblem& each) {
-        return each.line == problem.line && each.key == problem.key && each.what == problem.what &&
-               each.file == problem.file;
+        return each.place == problem.place && each.key == problem.key && each.what == problem.what;
     });
     if (is_known) {
         return;  // a line of a template is read once for each device, and is one mistake
@@ -69,7 +68,7 @@ void ProblemList::throw_if_any(const Settings& understood, std::error_code unrea
     sort_problems(problems_, file_);
     if (left_out_ > 0) {
         problems_.push_back(
-            {.file = file_, .line = 0, .key = "", .what = std::to_string(left_out_) + " more problems are not listed"});
+            {.place = {file_}, .key = "", .what = std::to_string(left_out_) + " more problems are not listed"});
     }
     throw SettingsError(std::move(problems_), understood, unreadable);
 }

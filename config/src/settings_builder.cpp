@@ -95,8 +95,7 @@ class SectionFill {
         const GivenSection& first = *group_.pieces.front().section;
         for (const SettingRow& row : settings_table()) {
             if (belongs(row, group_.row->name, driver_) && row.required && !given_.contains(row.key)) {
-                problems_.add({.file = first.place.file,
-                               .line = first.place.line,
+                problems_.add({.place = first.place,
                                .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
                                .what = "is missing in " + first.title() + ", allowed: " + allowed_text(row, notation_),
                                .setting = whole_name(row.key)});
@@ -115,11 +114,8 @@ class SectionFill {
     }
 
     void complain(const GivenEntry& entry, std::string what) {
-        problems_.add({.file = entry.place.file,
-                       .line = entry.place.line,
-                       .key = entry.shown,
-                       .what = std::move(what),
-                       .setting = whole_name(entry.key)});
+        problems_.add(
+            {.place = entry.place, .key = entry.shown, .what = std::move(what), .setting = whole_name(entry.key)});
     }
 
     void take(const SettingsSource& source, const GivenSection& section) {
@@ -268,8 +264,7 @@ class SettingsBuilder {
             devices.push_back(name);
         }
         const std::string_view near = nearest_name(device, devices);
-        problems_.add({.file = first.place.file,
-                       .line = first.place.line,
+        problems_.add({.place = first.place,
                        .key = first.shown.empty() ? first.title() : first.shown,
                        .what = "there is no [device \"" + printable(device) + "\"]" +
                                (near.empty() ? "" : ", did you mean " + printable(near) + "?"),

@@ -60,7 +60,7 @@ TEST_CASE("a channel needs a device, in any source and before or behind it", "[c
     const LoadedSettings loaded =
         load_settings({.assignments = {"channel.new/sine.unit=Cel", "device.new.driver=simulated"}});
     CHECK(loaded.settings.channels.at(0).unit == "Cel");
-    CHECK(loaded.settings.channels.at(0).place.file == "--set channel.new/sine.unit=Cel");
+    CHECK(loaded.settings.channels.at(0).place.name == "--set channel.new/sine.unit=Cel");
 }
 
 TEST_CASE("a channel of a device with a problem has none of its own", "[config][channels]") {

@@ -77,9 +77,9 @@ TEST_CASE("a file of 1 MiB is read, a larger one is refused", "[config][load]") 
 }
 
 TEST_CASE("a problem without line or key leaves them out of its text", "[config][load]") {
-    CHECK(SettingsProblem{.file = "f", .line = 3, .key = "k", .what = "w"}.text() == "f:3: k: w");
-    CHECK(SettingsProblem{.file = "f", .line = 3, .key = "", .what = "w"}.text() == "f:3: w");
-    CHECK(SettingsProblem{.file = "f", .line = 0, .key = "", .what = "w"}.text() == "f: w");
+    CHECK(SettingsProblem{.place = {"f", 3}, .key = "k", .what = "w"}.text() == "f:3: k: w");
+    CHECK(SettingsProblem{.place = {"f", 3}, .key = "", .what = "w"}.text() == "f:3: w");
+    CHECK(SettingsProblem{.place = {"f", 0}, .key = "", .what = "w"}.text() == "f: w");
 }
 
 TEST_CASE("the log levels are those of the settings table", "[config][load]") {

@@ -212,7 +212,7 @@ TEST_CASE("the sampling thread's settings arrive", "[config]") {
     const Settings settings = parse("[sampling]\nrealtime_priority = 99\ncpu_affinity = 3 ,0,\t1023\n");
     CHECK(settings.realtime_priority == 99);
     CHECK(settings.cpu_affinity == std::vector<std::int64_t>{3, 0, 1023});
-    CHECK(settings.cpu_affinity_place.file == "t.ini");
+    CHECK(settings.cpu_affinity_place.name == "t.ini");
     CHECK(settings.cpu_affinity_place.line == 3);
     CHECK(parse("[sampling]\ncpu_affinity =\n").cpu_affinity.empty());
 }

@@ -1,6 +1,7 @@
 // A whole driver, small, with its tests. docs/drivers.md is made of the parts between marks.
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"
+#include "device/option_error.hpp"
 #include "device/peer_thread.hpp"
 #include "host/text_scan.hpp"
 #include "support/eventually.hpp"
@@ -44,7 +45,7 @@ sockaddr_in to_address(const ThermometerOptions& options) {
     address.sin_family = AF_INET;
     address.sin_port = htons(options.port);
     if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) {
-        throw std::invalid_argument("host: \"" + options.host + "\", allowed: an IPv4 address");
+        throw OptionError("host", '"' + options.host + "\", allowed: an IPv4 address");
     }
     return address;
 }
@@ -52,7 +53,7 @@ sockaddr_in to_address(const ThermometerOptions& options) {
 Duration checked_timeout(const ThermometerOptions& options) {
     if (options.timeout < ThermometerOptions::timeout_min || options.timeout > ThermometerOptions::timeout_max) {
         const auto given = std::chrono::duration_cast<milliseconds>(options.timeout).count();
-        throw std::invalid_argument("timeout_ms: " + std::to_string(given) + ", allowed: 10 to 10000");
+        throw OptionError("timeout_ms", std::to_string(given) + ", allowed: 10 to 10000");
     }
     return options.timeout;
 }
@@ -69,7 +70,7 @@ std::optional<double> to_degrees(std::string_view line) noexcept {
 ///
 /// Threads: those of Driver; it has a thread of its own.
 /// Limits:  one channel, one connection, answers of answer_bytes_max; read() takes as long as the timeout at most.
-/// Failure: std::invalid_argument for bad options. A failed read when nobody listens, nobody answers in time, or what
+/// Failure: OptionError for bad options. A failed read when nobody listens, nobody answers in time, or what
 ///          comes is no number. Then, and after a cancel, the connection is closed: an answer that comes too late must
 ///          not be taken for the next one.
 class ThermometerDriver final : public Driver {

@@ -12,9 +12,8 @@ namespace telegate {
 
 /// Something wrong with the settings, ready to print: "file:line: key: what is wrong, what is allowed".
 struct SettingsProblem {
-    std::string file;      // or "env TELEGATE_X", "--set section.key=value"; "" for none
-    std::size_t line = 0;  // from 1; 0 when no line is to blame
-    std::string key;       // of settings in JSON: a JSON pointer
+    SettingsPlace place;
+    std::string key;  // of settings in JSON: a JSON pointer
     std::string what;
     std::string setting = {};  // the whole name: "queue.policy", "device.boiler.seed", "queue_size"; "" when unknown
 

@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -23,19 +25,19 @@ using Json = nlohmann::ordered_json;
 
 /// Where it was given, for programs.
 void add_source(Json& json, const SettingsProblem& problem) {
-    constexpr std::string_view variable = "env ";
-    if (problem.file.starts_with("--")) {
-        json["source"] = "command line";
-        json["option"] = problem.file;
-    } else if (problem.file.starts_with(variable)) {
-        json["source"] = "environment";
-        json["variable"] = problem.file.substr(variable.size());
-    } else if (!problem.file.empty()) {
-        json["source"] = "file";
-        json["file"] = problem.file;
+    struct Names {
+        const char* source;
+        const char* member;
+    };
+    constexpr std::array<Names, 3> names{{{"file", "file"}, {"environment", "variable"}, {"command line", "option"}}};
+    const SettingsPlace& place = problem.place;
+    if (!place.name.empty()) {
+        const Names& named = names.at(static_cast<std::size_t>(place.source));
+        json["source"] = named.source;
+        json[named.member] = place.name;
     }
-    if (problem.line > 0) {
-        json["line"] = problem.line;
+    if (place.line > 0) {
+        json["line"] = place.line;
     }
 }
 
@@ -57,14 +59,15 @@ std::vector<SettingChange> changes_from(const std::string& path, const Settings&
     std::ifstream file(path == "-" ? "/dev/stdin" : path);
     const std::string text(std::istreambuf_iterator<char>(file), {});
     if (!file) {
-        throw SettingsError({{.file = "--against " + path, .key = "", .what = "cannot be read"}});
+        throw SettingsError(
+            {{.place = {"--against " + path, 0, SettingSource::command_line}, .key = "", .what = "cannot be read"}});
     }
     try {
         return diff(settings_from_json(text).settings, wanted);
     } catch (const SettingsError& error) {
         std::vector<SettingsProblem> problems = error.problems();
         for (SettingsProblem& problem : problems) {
-            problem.file = "--against " + path;
+            problem.place = {"--against " + path, 0, SettingSource::command_line};
         }
         throw SettingsError(std::move(problems));
     }

@@ -29,8 +29,7 @@ class SectionProblems {
     void add(std::string_view key, std::string what) {
         const auto found = places_.find(key);
         const SettingsPlace& place = found == places_.end() ? otherwise_ : found->second;
-        problems_.push_back(
-            {place.file, place.line, std::string(key), std::move(what), section_ + '.' + std::string(key)});
+        problems_.push_back({place, std::string(key), std::move(what), section_ + '.' + std::string(key)});
     }
     [[nodiscard]] bool any() const noexcept { return problems_.size() > before_; }
 

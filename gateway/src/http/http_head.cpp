@@ -40,6 +40,7 @@ class HeadParser final : public http::basic_parser<true> {
     }
 
   private:
+    // NOLINTNEXTLINE(readability-function-size): the parameters are those of Beast
     void on_request_impl(http::verb /*verb*/, Text method, Text target, int version, error_code& /*ec*/) override {
         head_.method = view_of(method);
         head_.target = view_of(target);

@@ -26,7 +26,7 @@ std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& chang
     std::vector<SettingsProblem> problems;
     for (const SettingChange& change : changes) {
         if (change.applies == Applies::restart) {
-            problems.push_back({"", 0, key_text(change),
+            problems.push_back({{}, key_text(change),
                                 "takes a restart, from " + log_value(change.from) + " to " + log_value(change.to)});
         }
     }
@@ -43,7 +43,7 @@ std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settin
             return other.applies == Applies::file && other.section == change.section && other.name == change.name;
         });
         if (change.applies == Applies::file && is_new) {
-            problems.push_back({"", 0, key_text(change),
+            problems.push_back({{}, key_text(change),
                                 "can only be set in the settings file, because it runs a program or opens a path"});
         }
     }
@@ -53,7 +53,7 @@ std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settin
 ReloadReport refusal(ReloadOutcome outcome, std::string what) {
     ReloadReport report;
     report.outcome = outcome;
-    report.problems.push_back({"", 0, "", std::move(what)});
+    report.problems.push_back({{}, "", std::move(what)});
     return report;
 }
 
@@ -84,13 +84,6 @@ std::string_view to_string(CredentialsRead read) noexcept {
         case CredentialsRead::changed: return "changed";
     }
     return "";
-}
-
-std::string problem_text(const SettingsProblem& problem) {
-    if (!problem.file.empty()) {
-        return problem.text();
-    }
-    return problem.key.empty() ? problem.what : problem.key + ": " + problem.what;
 }
 
 LiveSettings::LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log)
@@ -192,7 +185,7 @@ void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) 
         if (report.outcome == ReloadOutcome::unchanged) {
             report.outcome = ReloadOutcome::invalid;  // as when such a file is found beside other changes
         }
-        report.problems.push_back({"", 0, "", error.what()});
+        report.problems.push_back({{}, "", error.what()});
     }
 }
 
@@ -321,17 +314,17 @@ ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run, std
         const std::string left = change_({*before, settings, report.changes, dry_run});
         report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
         if (!left.empty()) {
-            report.problems.push_back({"", 0, "", left});
+            report.problems.push_back({{}, "", left});
         }
     } catch (const SettingsError& error) {
         report.outcome = ReloadOutcome::invalid;
         report.problems = error.problems();
     } catch (const std::length_error& error) {
         report.outcome = ReloadOutcome::needs_restart;
-        report.problems.push_back({"", 0, "", error.what()});
+        report.problems.push_back({{}, "", error.what()});
     } catch (const std::exception& error) {
         report.outcome = ReloadOutcome::failed;
-        report.problems.push_back({"", 0, "", error.what()});
+        report.problems.push_back({{}, "", error.what()});
     }
     if (report.outcome == ReloadOutcome::applied) {
         put_in_force(settings, report.changes.size(), who);
@@ -363,7 +356,7 @@ void LiveSettings::note(const ReloadReport& report, std::string_view who) {
     last.who = who;
     last.outcome = report.outcome;
     last.changes_count = report.changes.size();
-    last.problem = report.problems.empty() ? "" : problem_text(report.problems.front());
+    last.problem = report.problems.empty() ? "" : report.problems.front().text();
     last.problems_count = report.problems.size();
     const std::lock_guard lock(mutex_);
     status_.last_reload = std::move(last);
@@ -390,7 +383,7 @@ void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
         log_.error_each({"settings not changed", fields});
     }
     for (const SettingsProblem& problem : report.problems) {
-        log_.warn_each(LogLine("settings").quote("problem", problem_text(problem)).add("who", who));
+        log_.warn_each(LogLine("settings").quote("problem", problem.text()).add("who", who));
     }
 }
 

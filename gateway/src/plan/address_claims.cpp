@@ -74,8 +74,8 @@ bool exclude(const AddressClaim& one, const AddressClaim& other) {
 
 std::string told(const AddressClaim& claim) {
     std::string text = '"' + claim.value + "\" in [" + claim.section + ']';
-    if (!claim.place.file.empty()) {
-        text += " (" + claim.place.file + (claim.place.line > 0 ? ":" + std::to_string(claim.place.line) : "") + ')';
+    if (!claim.place.name.empty()) {
+        text += " (" + claim.place.text() + ')';
     }
     return text;
 }
@@ -186,8 +186,7 @@ void check_addresses(const Settings& settings, std::vector<SettingsProblem>& pro
         if (other == claim) {
             continue;
         }
-        problems.push_back({.file = claim->place.file,
-                            .line = claim->place.line,
+        problems.push_back({.place = claim->place,
                             .key = claim->setting.substr(claim->setting.rfind('.') + 1),
                             .what = clash_text(*claim, *other),
                             .setting = claim->setting});

@@ -89,8 +89,7 @@ std::string name_advice(std::string_view name, std::vector<std::string> opened, 
 }  // namespace
 
 SettingsProblem section_problem(const ChannelSettings& section, std::string what) {
-    return {section.place.file, section.place.line, "channel \"" + section.name + '"', std::move(what),
-            "channel." + section.name};
+    return {section.place, "channel \"" + section.name + '"', std::move(what), "channel." + section.name};
 }
 
 std::vector<std::string> opened_channels(const PlannedChannels& planned) {

@@ -174,7 +174,7 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
     const std::set<std::string> own = own_addresses();
     const auto add = [&](const SettingsPlace& place, const char* key, std::string what) {
         if (!what.empty()) {
-            problems.push_back({.file = place.file, .line = place.line, .key = key, .what = std::move(what)});
+            problems.push_back({.place = place, .key = key, .what = std::move(what)});
         }
     };
     const auto place_of = [&](const char* section, const char* key) {

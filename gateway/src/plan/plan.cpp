@@ -42,7 +42,7 @@ ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem
     const unsigned count = processor_count();
     for (const std::int64_t number : settings.cpu_affinity) {
         if (number >= count) {
-            problems.push_back({settings.cpu_affinity_place.file, settings.cpu_affinity_place.line, "cpu_affinity",
+            problems.push_back({settings.cpu_affinity_place, "cpu_affinity",
                                 "this machine has no processor " + std::to_string(number) + ", allowed: 0 to " +
                                     std::to_string(count - 1),
                                 "sampling.cpu_affinity"});
@@ -70,7 +70,7 @@ std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& se
     }
     auto endpoint = parse_endpoint(settings.endpoint);
     if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
-        problems.push_back({settings.place.file, settings.place.line, "endpoint",
+        problems.push_back({settings.place, "endpoint",
                             "\"" + settings.endpoint + "\" is not an endpoint: " + fault->what,
                             kind + ('.' + settings.name) + ".endpoint"});
         return std::nullopt;
@@ -152,8 +152,7 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
         } catch (const OptionError& error) {
             add_driver_problem(device, channels, error, problems);
         } catch (const std::exception& error) {
-            problems.push_back({device.place.file, device.place.line, "device \"" + device.name + '"', error.what(),
-                                "device." + device.name});
+            problems.push_back({device.place, "device \"" + device.name + '"', error.what(), "device." + device.name});
         }
     }
 }
@@ -219,8 +218,7 @@ namespace {
 bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
     return problem.key.starts_with("channel \"") &&
            std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
-               return (each.file == problem.file && each.line == problem.line) ||
-                      each.setting.starts_with(problem.setting + '.');
+               return each.place == problem.place || each.setting.starts_with(problem.setting + '.');
            });
 }
 

@@ -73,7 +73,7 @@ void check_replays(const Settings& settings, const std::vector<RecorderClaim>& c
         });
         if (claim != claims.end()) {
             const SettingsPlace place = place_of(device, "file");
-            problems.push_back({place.file, place.line, "file",
+            problems.push_back({place, "file",
                                 '"' + device.replay.file + "\" is what " + claim->setting +
                                     " writes, so it would have no end, allowed: another file",
                                 "device." + device.name + ".file"});
@@ -88,7 +88,7 @@ std::vector<RecorderOptions> plan_recorders(const Settings& settings, std::vecto
     std::vector<RecorderOptions> recorders;
     for (const RecorderClaim& claim : claims) {
         if (const std::string fault = fault_of(claim, claims); !fault.empty()) {
-            problems.push_back({claim.place.file, claim.place.line, "record", fault, claim.setting});
+            problems.push_back({claim.place, "record", fault, claim.setting});
         }
         recorders.push_back(claim.options);
     }
@@ -96,7 +96,7 @@ std::vector<RecorderOptions> plan_recorders(const Settings& settings, std::vecto
     constexpr auto least = static_cast<std::int64_t>(RecorderOptions::bytes_least);
     if (const std::int64_t bytes = settings.record.bytes_max; bytes > 0 && bytes < least) {
         problems.push_back(
-            {"", 0, "record_bytes_max",
+            {{}, "record_bytes_max",
              '"' + std::to_string(bytes) + "\" is too little, allowed: 0, or " + std::to_string(least) + " and more",
              "gateway.record_bytes_max"});
     }

@@ -19,7 +19,7 @@ HttpResponse refuse_change(const HttpRequest& request, int status, std::string d
 }
 
 std::string first_text(const ReloadReport& report) {
-    return report.problems.empty() ? "" : ": " + problem_text(report.problems.front());
+    return report.problems.empty() ? "" : ": " + report.problems.front().text();
 }
 
 LogFields log_note(const ReloadReport& report) {

@@ -30,7 +30,7 @@ constexpr std::size_t settings_keys_max = 8'192;
 constexpr std::size_t problems_max = 201;
 
 SettingsProblem problem(std::string key, std::string what) {
-    return {.file = "", .line = 0, .key = std::move(key), .what = std::move(what)};
+    return {.place = {}, .key = std::move(key), .what = std::move(what)};
 }
 
 [[noreturn]] void refuse_settings(std::string key, std::string what) {

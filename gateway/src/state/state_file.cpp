@@ -126,7 +126,7 @@ void StateFile::lock() {
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::device_or_resource_busy) {
             throw SettingsError(
-                {{.file = "",
+                {{.place = {},
                   .key = setting,
                   .what = path_ + " is in use by another gateway, allowed: a file of its own for each"}});
         }

@@ -43,9 +43,6 @@ struct ReloadReport {
     std::optional<std::int64_t> reverts_at_utc_ns = {};  // unless the settings in force are confirmed before
 };
 
-/// "FILE:LINE: key: what", as far as there is any.
-[[nodiscard]] std::string problem_text(const SettingsProblem& problem);
-
 /// The last reload as /status shows it.
 struct ReloadStatus {
     std::int64_t time_utc_ns = 0;

@@ -14,9 +14,9 @@ using Json = nlohmann::ordered_json;
 Json errors_json(const std::vector<SettingsProblem>& problems) {
     Json errors = Json::array();
     for (const SettingsProblem& problem : problems) {
-        const bool has_pointer = problem.file.empty() && problem.key.starts_with('/');
-        Json error = has_pointer ? Json{{"pointer", problem.key}, {"detail", problem.what}}
-                                 : Json{{"detail", problem_text(problem)}};
+        const bool has_pointer = problem.place.name.empty() && problem.key.starts_with('/');
+        Json error =
+            has_pointer ? Json{{"pointer", problem.key}, {"detail", problem.what}} : Json{{"detail", problem.text()}};
         errors.push_back(std::move(error));
     }
     return errors;

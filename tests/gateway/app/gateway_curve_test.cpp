@@ -177,7 +177,7 @@ TEST_CASE("a file that cannot be read changes nothing, and is told", "[gateway][
     g.files.let_in("bert", make_curve_key_pair());
     write_private(g.files.folder, "clients/bad.public", "no key");
     CHECK(g.reload() == ReloadOutcome::invalid);
-    CHECK_THAT(problem_text(g.report.problems.at(0)), Catch::Contains("curve_clients_dir: " + g.files.clients));
+    CHECK_THAT(g.report.problems.at(0).text(), Catch::Contains("curve_clients_dir: " + g.files.clients));
     CHECK(g.receives(anna));
     CHECK(g.status().endpoints.at(1).clients == 1);
     CHECK(g.status().subscribers_revoked == 0);

@@ -173,7 +173,7 @@ TEST_CASE("a thousand random reloads lose no sample and no connection of what th
     for (int count = 0; count < rounds(1'000); ++count) {
         const ReloadReport report = fixture.change_to(settings.next());
         if (report.outcome != ReloadOutcome::applied && report.outcome != ReloadOutcome::unchanged) {
-            FAIL(to_string(report.outcome) << ": " << problem_text(report.problems.at(0)));
+            FAIL(to_string(report.outcome) << ": " << report.problems.at(0).text());
         }
         // Between two reloads some 5 ms of samples come through.
         const std::uint64_t before = as_json.samples();

@@ -101,7 +101,7 @@ TEST_CASE("what needs a restart is named, and nothing beside it is changed eithe
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::needs_restart);
     REQUIRE(report.problems.size() == 2);
-    CHECK(problem_text(report.problems.at(0)) == "sampling.realtime_priority: takes a restart, from 0 to 3");
+    CHECK(report.problems.at(0).text() == "sampling.realtime_priority: takes a restart, from 0 to 3");
     CHECK(report.problems.at(1).key == "rest.listen");
     CHECK(h.changes == 0);
     CHECK(h.live.in_force().settings.queue_size == 10);

@@ -57,10 +57,11 @@ TEST_CASE("what a driver does not take is told with the place of its setting", "
     add_driver_problem(device, channels, OptionError("registers", "two of a name", "made"), problems);
 
     REQUIRE(problems.size() == 4);
-    CHECK((problems[0].line == 9 && problems[0].key == "data_bits" && problems[0].what == "7, allowed: 8"));
+    CHECK((problems[0].place.line == 9 && problems[0].key == "data_bits" && problems[0].what == "7, allowed: 8"));
     CHECK(problems[0].setting == "device.plc.data_bits");
-    CHECK((problems[1].line == 22 && problems[1].key == "address" && problems[1].what == "70000, allowed: 0 to 65535"));
+    CHECK((problems[1].place.line == 22 && problems[1].key == "address" &&
+           problems[1].what == "70000, allowed: 0 to 65535"));
     CHECK(problems[1].setting == "channel.plc/flow.address");
-    CHECK((problems[2].line == 20 && problems[2].key == "unit_id"));
-    CHECK((problems[3].line == 7 && problems[3].key == "registers" && problems[3].what == "two of a name"));
+    CHECK((problems[2].place.line == 20 && problems[2].key == "unit_id"));
+    CHECK((problems[3].place.line == 7 && problems[3].key == "registers" && problems[3].what == "two of a name"));
 }

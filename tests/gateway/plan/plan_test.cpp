@@ -46,7 +46,7 @@ TEST_CASE("problems of the text and of the plan are told together, in order of l
     } catch (const SettingsError& error) {
         std::vector<std::size_t> lines;
         for (const SettingsProblem& problem : error.problems()) {
-            lines.push_back(problem.line);
+            lines.push_back(problem.place.line);
         }
         CHECK(lines == std::vector<std::size_t>{2, 4, 6, 8});
     }

@@ -36,7 +36,7 @@ struct ConfigHarness {
         };
         handlers.from_json = [](std::string_view text) {
             if (text == "bad") {
-                throw SettingsError({{"", 0, "/queue/size", "is bad"}});
+                throw SettingsError({{{}, "/queue/size", "is bad"}});
             }
             Settings sent;
             sent.queue_size = std::stoll(std::string(text));
@@ -67,7 +67,7 @@ struct ConfigHarness {
         last_who = who;
         was_dry_run = replacement.dry_run;
         if (replacement.is_based_on && !replacement.is_based_on(hash())) {
-            return {ReloadOutcome::conflict, 7, {}, {{"", 0, "", "others are in force"}}};
+            return {ReloadOutcome::conflict, 7, {}, {{{}, "", "others are in force"}}};
         }
         last_revert_after = replacement.revert_after;
         try {
@@ -205,7 +205,7 @@ TEST_CASE("each outcome has its code", "[gateway][rest][config]") {
                                                                        {ReloadOutcome::failed, 503},
                                                                        {ReloadOutcome::conflict, 412}}));
     ConfigHarness h;
-    h.report = {outcome, 7, {queue_change()}, {{"x.ini", 3, "rest.listen", "takes a restart"}}};
+    h.report = {outcome, 7, {queue_change()}, {{{"x.ini", 3}, "rest.listen", "takes a restart"}}};
     HttpRequest request{"POST", "/-/reload", "/-/reload"};
     request.who = "anna";
     const HttpResponse response = h.answer(request);
