@@ -274,11 +274,15 @@ class Soak:
             late = device["lateness_s"]
             if late["p99" if device["reads"] >= READS_MIN else "p50"] > late_max:
                 self.tell(f"{source.name}: {device['reads']} readings late by {late}, the machine by {self.pace_s:.4f} s")
-            if self.keeps_times() and device["ticks_missed"] > MISSED_SHARE_MAX * device["reads"] + 2:
+            stalled_ticks = self.stalled_s() * 1_000 / source.interval_ms
+            if self.keeps_times() and device["ticks_missed"] > MISSED_SHARE_MAX * device["reads"] + 2 + stalled_ticks:
                 self.tell(f"{source.name}: {device['ticks_missed']} deadlines missed of {device['reads']}")
             silence_s = self.watch.silence_ns[source.name] / NS
             if silence_s > SILENCE_S_MAX + self.longest_stall_s() + source.interval_ms / 1_000:
                 self.tell(f"{source.name}: silent for {silence_s:.1f} s")
+
+    def stalled_s(self):
+        return sum(until - begin for begin, until in self.stalls.found)
 
     def longest_stall_s(self):
         return max((until - begin for begin, until in self.stalls.found), default=0)

@@ -24,6 +24,7 @@ sub.subscribe(b"")
 if len(sys.argv) > 2:
     sub.setsockopt(zmq.HEARTBEAT_IVL, 100)
     sub.setsockopt(zmq.HEARTBEAT_TTL, 1000)
+    sub.setsockopt(zmq.HEARTBEAT_TIMEOUT, 60_000)  # never does this side leave first
 sub.connect(sys.argv[1])
 while True:
     sub.recv_multipart()

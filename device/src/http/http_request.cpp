@@ -19,6 +19,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -28,6 +29,14 @@
 
 namespace telegate::http {
 namespace {
+
+/// For the calling thread. OpenSSL writes to a connection that the server has closed without MSG_NOSIGNAL.
+void block_sigpipe() noexcept {
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
 
 using network::Woken;
 using std::chrono::milliseconds;
@@ -130,6 +139,7 @@ class HttpRequest::Connection {
         }
         std::thread request([&] {
             ::pthread_setname_np(::pthread_self(), "tg-get");
+            block_sigpipe();
             ask(wanted, outcome);
             const std::uint64_t one = 1;
             [[maybe_unused]] const ssize_t written = ::write(ended.get(), &one, sizeof one);

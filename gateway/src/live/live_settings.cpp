@@ -26,7 +26,8 @@ std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& chang
     std::vector<SettingsProblem> problems;
     for (const SettingChange& change : changes) {
         if (change.applies == Applies::restart) {
-            problems.push_back({{}, key_text(change),
+            problems.push_back({{},
+                                key_text(change),
                                 "takes a restart, from " + log_value(change.from) + " to " + log_value(change.to)});
         }
     }
@@ -43,7 +44,8 @@ std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settin
             return other.applies == Applies::file && other.section == change.section && other.name == change.name;
         });
         if (change.applies == Applies::file && is_new) {
-            problems.push_back({{}, key_text(change),
+            problems.push_back({{},
+                                key_text(change),
                                 "can only be set in the settings file, because it runs a program or opens a path"});
         }
     }

@@ -96,7 +96,8 @@ std::vector<RecorderOptions> plan_recorders(const Settings& settings, std::vecto
     constexpr auto least = static_cast<std::int64_t>(RecorderOptions::bytes_least);
     if (const std::int64_t bytes = settings.record.bytes_max; bytes > 0 && bytes < least) {
         problems.push_back(
-            {{}, "record_bytes_max",
+            {{},
+             "record_bytes_max",
              '"' + std::to_string(bytes) + "\" is too little, allowed: 0, or " + std::to_string(least) + " and more",
              "gateway.record_bytes_max"});
     }

@@ -29,6 +29,7 @@ PublisherOptions small_backlogs_on(std::size_t io_threads) {
     options.io_threads = io_threads;
     options.flush_bytes = 16 * 1024;
     options.handshake_time_max = 40ms;  // short deadlines make the publisher look often
+    options.heartbeat_interval = 0ms;   // the peers here do not answer, and only messages are expected
     return options;
 }
 
