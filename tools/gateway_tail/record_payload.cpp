@@ -1,14 +1,12 @@
 #include "record_payload.hpp"
 
+#include "core/endian.hpp"
+
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 
 namespace telegate::tail {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "on other processors the numbers must be turned round");
 
 constexpr std::size_t epoch_at = 8;
 constexpr std::size_t seq_at = 16;
@@ -19,13 +17,6 @@ constexpr std::size_t value_at = 32;
 constexpr std::size_t reason_at = 40;
 constexpr unsigned gap_type = 16;
 constexpr unsigned beat_type = 17;
-
-template <class Number>
-Number number_at(std::string_view record, std::size_t at) noexcept {
-    Number number;
-    std::memcpy(&number, record.data() + at, sizeof number);
-    return number;
-}
 
 unsigned byte_at(std::string_view record, std::size_t at) noexcept {
     return static_cast<unsigned char>(record[at]);
@@ -39,7 +30,8 @@ bool is_sample_record(std::string_view record) noexcept {
     return byte_at(record, type_at) <= static_cast<unsigned>(ValueType::text) &&
            byte_at(record, quality_at) <= static_cast<unsigned>(Quality::stale) &&
            byte_at(record, text_bytes_at) <= TelemetrySample::text_bytes_max &&
-           number_at<std::int64_t>(record, epoch_at) > 0 && is_seq(number_at<std::uint64_t>(record, seq_at));
+           load_little_endian<std::int64_t>(record.data() + epoch_at) > 0 &&
+           is_seq(load_little_endian<std::uint64_t>(record.data() + seq_at));
 }
 
 bool is_notice(std::string_view record, unsigned type) noexcept {
@@ -61,16 +53,18 @@ bool are_sample_records(std::string_view payload) noexcept {
 }
 
 void read_record(std::string_view payload, Sample& sample) noexcept {
-    sample.time_utc_ns = number_at<std::int64_t>(payload, 0);
-    sample.epoch = number_at<std::int64_t>(payload, epoch_at);
-    sample.seq = number_at<std::uint64_t>(payload, seq_at);
+    sample.time_utc_ns = load_little_endian<std::int64_t>(payload.data());
+    sample.epoch = load_little_endian<std::int64_t>(payload.data() + epoch_at);
+    sample.seq = load_little_endian<std::uint64_t>(payload.data() + seq_at);
     sample.quality = static_cast<Quality>(byte_at(payload, quality_at));
     sample.value.type = static_cast<ValueType>(byte_at(payload, type_at));
     sample.value.text = {};
     switch (sample.value.type) {
         case ValueType::none: sample.value.integer = 0; break;
-        case ValueType::real: sample.value.real = number_at<double>(payload, value_at); break;
-        case ValueType::integer: sample.value.integer = number_at<std::int64_t>(payload, value_at); break;
+        case ValueType::real: sample.value.real = load_little_endian<double>(payload.data() + value_at); break;
+        case ValueType::integer:
+            sample.value.integer = load_little_endian<std::int64_t>(payload.data() + value_at);
+            break;
         case ValueType::boolean: sample.value.boolean = payload[value_at] != 0; break;
         case ValueType::text: sample.value.text = payload.substr(value_at, byte_at(payload, text_bytes_at)); break;
     }
@@ -82,9 +76,9 @@ bool read_gap_record(std::string_view payload, Gap& gap) noexcept {
     if (!is_notice(payload, gap_type)) {
         return false;
     }
-    gap.epoch = number_at<std::int64_t>(payload, epoch_at);
-    gap.first_seq = number_at<std::uint64_t>(payload, seq_at);
-    gap.last_seq = number_at<std::uint64_t>(payload, value_at);
+    gap.epoch = load_little_endian<std::int64_t>(payload.data() + epoch_at);
+    gap.first_seq = load_little_endian<std::uint64_t>(payload.data() + seq_at);
+    gap.last_seq = load_little_endian<std::uint64_t>(payload.data() + value_at);
     const unsigned reason = byte_at(payload, reason_at);
     gap.reason = reason < reasons_by_number.size() ? reasons_by_number[reason] : Reason::other;
     return is_seq(gap.first_seq) && is_seq(gap.last_seq) && gap.first_seq <= gap.last_seq;
@@ -94,8 +88,8 @@ bool read_beat_record(std::string_view payload, Beat& beat) noexcept {
     if (!is_notice(payload, beat_type)) {
         return false;
     }
-    beat.epoch = number_at<std::int64_t>(payload, epoch_at);
-    beat.seq = number_at<std::uint64_t>(payload, seq_at);
+    beat.epoch = load_little_endian<std::int64_t>(payload.data() + epoch_at);
+    beat.seq = load_little_endian<std::uint64_t>(payload.data() + seq_at);
     return beat.seq <= seq_max;
 }
 

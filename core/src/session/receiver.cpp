@@ -1,7 +1,7 @@
 #include "session/receiver.hpp"
 
+#include "core/endian.hpp"
 #include "core/limits.hpp"
-#include "zmtp/big_endian.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "sockets/identity.hpp"
 
+#include "core/endian.hpp"
 #include "core/limits.hpp"
-#include "zmtp/big_endian.hpp"
 
 #include <cstddef>
 #include <random>
@@ -21,7 +21,7 @@ AutomaticIdentities::AutomaticIdentities() : number_(std::random_device()()) {}
 
 std::string AutomaticIdentities::next() {
     std::string identity(1 + sizeof number_, '\0');
-    zmtp::store_big_endian(reinterpret_cast<std::byte*>(identity.data()) + 1, number_++);
+    store_big_endian(identity.data() + 1, number_++);
     return identity;
 }
 

@@ -1,8 +1,8 @@
 #include "zmtp/command.hpp"
 
 #include "core/assert.hpp"
+#include "core/endian.hpp"
 #include "core/limits.hpp"
-#include "zmtp/big_endian.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "base/sodium.hpp"
 #include "core/assert.hpp"
-#include "zmtp/big_endian.hpp"
+#include "core/endian.hpp"
 
 #include <algorithm>
 #include <array>

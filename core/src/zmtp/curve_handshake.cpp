@@ -1,7 +1,7 @@
 #include "zmtp/curve_handshake.hpp"
 
 #include "core/assert.hpp"
-#include "zmtp/big_endian.hpp"
+#include "core/endian.hpp"
 
 #include <algorithm>
 #include <array>

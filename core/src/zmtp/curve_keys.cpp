@@ -1,6 +1,7 @@
 #include "core/curve.hpp"
 
 #include "base/sodium.hpp"
+#include "core/endian.hpp"
 #include "core/limits.hpp"
 #include "core/unique_fd.hpp"
 
@@ -38,10 +39,7 @@ constexpr std::size_t group_digits = 5;
 
 void write_z85(const CurveKey& key, char* out) noexcept {
     for (std::size_t at = 0; at < key.size(); at += group_bytes) {
-        std::uint32_t value = 0;
-        for (std::size_t i = 0; i < group_bytes; ++i) {
-            value = (value << 8U) | std::to_integer<std::uint32_t>(key[at + i]);
-        }
+        auto value = load_big_endian<std::uint32_t>(key.data() + at);
         for (std::size_t i = group_digits; i > 0; --i) {
             out[i - 1] = z85_digits[value % z85_base];
             value /= z85_base;

@@ -1,7 +1,7 @@
 #include "zmtp/decoder.hpp"
 
 #include "core/assert.hpp"
-#include "zmtp/big_endian.hpp"
+#include "core/endian.hpp"
 
 #include <algorithm>
 #include <limits>

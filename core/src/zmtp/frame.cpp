@@ -1,6 +1,6 @@
 #include "zmtp/frame.hpp"
 
-#include "zmtp/big_endian.hpp"
+#include "core/endian.hpp"
 
 namespace telegate::zmtp {
 

@@ -2,7 +2,7 @@
 
 #include "core/assert.hpp"
 #include "core/bytes.hpp"
-#include "zmtp/big_endian.hpp"
+#include "core/endian.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "modbus/frames.hpp"
 
+#include "core/endian.hpp"
+
 namespace telegate::modbus {
 namespace {
 
@@ -19,8 +21,8 @@ constexpr std::uint8_t high(unsigned number) noexcept {
 constexpr std::uint8_t low(unsigned number) noexcept {
     return static_cast<std::uint8_t>(number & 0xFFU);
 }
-constexpr unsigned number_at(std::span<const std::uint8_t> bytes, std::size_t at) noexcept {
-    return (unsigned{bytes[at]} << byte_bits) | bytes[at + 1];
+std::uint16_t number_at(std::span<const std::uint8_t> bytes, std::size_t at) noexcept {
+    return load_big_endian<std::uint16_t>(bytes.data() + at);
 }
 
 /// `frame` begins with the unit and has neither header nor checksum.

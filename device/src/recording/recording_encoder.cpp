@@ -1,8 +1,9 @@
 #include "device/recording/recording_encoder.hpp"
 
 #include "core/assert.hpp"
+#include "core/endian.hpp"
 #include "recording/crc32c.hpp"
-#include "recording/wire_numbers.hpp"
+#include "recording/sample_layout.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +11,11 @@
 
 namespace telegate::recording {
 
-template <class Number>
-void RecordingEncoder::put(Number number) {
-    put_bytes(std::as_bytes(std::span(&number, 1)));
+template <class T>
+void RecordingEncoder::put(T number) {
+    std::array<std::byte, sizeof number> bytes;
+    store_little_endian(bytes.data(), number);
+    put_bytes(bytes);
 }
 
 void RecordingEncoder::put_bytes(Bytes bytes) {
@@ -34,9 +37,9 @@ void RecordingEncoder::finish() {
     }
     const auto payload_bytes = static_cast<std::uint32_t>(bytes_.size() - begun_at_ - record_header_bytes);
     TELEGATE_ASSERT(payload_bytes <= payload_bytes_max);
-    std::memcpy(bytes_.data() + begun_at_ + sizeof(std::uint32_t), &payload_bytes, sizeof payload_bytes);
+    store_little_endian(bytes_.data() + begun_at_ + sizeof(std::uint32_t), payload_bytes);
     const std::uint32_t sum = crc32c(Bytes(bytes_).subspan(begun_at_ + sizeof(std::uint32_t)));
-    std::memcpy(bytes_.data() + begun_at_, &sum, sizeof sum);
+    store_little_endian(bytes_.data() + begun_at_, sum);
 }
 
 void RecordingEncoder::file_header() {

@@ -1,9 +1,10 @@
 #include "device/recording/recording_format.hpp"
 
 #include "core/channel_table.hpp"
+#include "core/endian.hpp"
 #include "core/topic.hpp"
 #include "recording/crc32c.hpp"
-#include "recording/wire_numbers.hpp"
+#include "recording/sample_layout.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,15 +30,16 @@ constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
 }
 
 bool is_sample(Bytes bytes) noexcept {
-    const auto type = number_at<std::uint8_t>(bytes, sample_offset::type);
-    const auto text_bytes = number_at<std::uint8_t>(bytes, sample_offset::text_bytes);
+    const auto type = load_little_endian<std::uint8_t>(bytes.data() + sample_offset::type);
+    const auto text_bytes = load_little_endian<std::uint8_t>(bytes.data() + sample_offset::text_bytes);
     const bool is_text = type == static_cast<std::uint8_t>(ValueType::text);
     const bool is_boolean = type == static_cast<std::uint8_t>(ValueType::boolean);
-    return number_at<std::uint32_t>(bytes, sample_offset::channel) < ChannelTable::channels_max &&
+    return load_little_endian<std::uint32_t>(bytes.data() + sample_offset::channel) < ChannelTable::channels_max &&
            type <= static_cast<std::uint8_t>(ValueType::text) &&
-           number_at<std::uint8_t>(bytes, sample_offset::quality) <= static_cast<std::uint8_t>(Quality::stale) &&
+           load_little_endian<std::uint8_t>(bytes.data() + sample_offset::quality) <=
+               static_cast<std::uint8_t>(Quality::stale) &&
            text_bytes <= (is_text ? TelemetrySample::text_bytes_max : 0) &&
-           (!is_boolean || number_at<std::uint8_t>(bytes, sample_offset::value) <= 1);
+           (!is_boolean || load_little_endian<std::uint8_t>(bytes.data() + sample_offset::value) <= 1);
 }
 
 std::optional<Record> samples_of(Bytes payload) noexcept {
@@ -56,15 +58,15 @@ std::optional<Record> channel_of(Bytes payload) noexcept {
     if (payload.size() < channel_texts_at) {
         return std::nullopt;
     }
-    const std::size_t device_bytes = number_at<std::uint16_t>(payload, 4);
-    const std::size_t channel_bytes = number_at<std::uint16_t>(payload, 6);
-    const std::size_t unit_bytes = number_at<std::uint16_t>(payload, 8);
+    const std::size_t device_bytes = load_little_endian<std::uint16_t>(payload.data() + 4);
+    const std::size_t channel_bytes = load_little_endian<std::uint16_t>(payload.data() + 6);
+    const std::size_t unit_bytes = load_little_endian<std::uint16_t>(payload.data() + 8);
     if (payload.size() != rounded_up(channel_texts_at + device_bytes + channel_bytes + unit_bytes) ||
         unit_bytes > unit_bytes_max) {
         return std::nullopt;
     }
     const std::string_view texts = as_text(payload.subspan(channel_texts_at));
-    const Channel channel{number_at<std::uint32_t>(payload, 0), texts.substr(0, device_bytes),
+    const Channel channel{load_little_endian<std::uint32_t>(payload.data()), texts.substr(0, device_bytes),
                           texts.substr(device_bytes, channel_bytes),
                           texts.substr(device_bytes + channel_bytes, unit_bytes)};
     const bool is_valid =
@@ -76,8 +78,10 @@ std::optional<Record> gap_of(Bytes payload) noexcept {
     if (payload.size() != gap_bytes) {
         return std::nullopt;
     }
-    const Gap gap{number_at<std::uint32_t>(payload, 0), GapReason{number_at<std::uint32_t>(payload, 4)},
-                  number_at<std::uint64_t>(payload, 8), number_at<std::uint64_t>(payload, 16)};
+    const Gap gap{load_little_endian<std::uint32_t>(payload.data()),
+                  GapReason{load_little_endian<std::uint32_t>(payload.data() + 4)},
+                  load_little_endian<std::uint64_t>(payload.data() + 8),
+                  load_little_endian<std::uint64_t>(payload.data() + 16)};
     const bool is_valid = gap.channel < ChannelTable::channels_max && gap.reason >= GapReason::queue_overflow &&
                           gap.reason <= GapReason::recorder && gap.first_seq >= 1 && gap.last_seq >= gap.first_seq;
     return is_valid ? std::optional<Record>(gap) : std::nullopt;
@@ -86,19 +90,21 @@ std::optional<Record> gap_of(Bytes payload) noexcept {
 std::optional<Record> record_of(std::uint16_t type, Bytes payload) noexcept {
     switch (RecordType{type}) {
         case RecordType::start:
-            return payload.size() != start_bytes ? std::nullopt
-                                                 : std::optional<Record>(Start{number_at<std::int64_t>(payload, 0),
-                                                                               number_at<std::int64_t>(payload, 8),
-                                                                               number_at<std::int64_t>(payload, 16)});
+            return payload.size() != start_bytes
+                       ? std::nullopt
+                       : std::optional<Record>(Start{load_little_endian<std::int64_t>(payload.data()),
+                                                     load_little_endian<std::int64_t>(payload.data() + 8),
+                                                     load_little_endian<std::int64_t>(payload.data() + 16)});
         case RecordType::channel: return channel_of(payload);
         case RecordType::samples: return samples_of(payload);
         case RecordType::gap: return gap_of(payload);
         case RecordType::end:
             return payload.size() != end_bytes
                        ? std::nullopt
-                       : std::optional<Record>(
-                             End{number_at<std::int64_t>(payload, 0), number_at<std::int64_t>(payload, 8),
-                                 number_at<std::uint64_t>(payload, 16), number_at<std::uint64_t>(payload, 24)});
+                       : std::optional<Record>(End{load_little_endian<std::int64_t>(payload.data()),
+                                                   load_little_endian<std::int64_t>(payload.data() + 8),
+                                                   load_little_endian<std::uint64_t>(payload.data() + 16),
+                                                   load_little_endian<std::uint64_t>(payload.data() + 24)});
     }
     return Unknown{type};
 }
@@ -129,11 +135,11 @@ Parsed parse_record(Bytes input) noexcept {
     if (input.size() < record_header_bytes) {
         return {};
     }
-    const std::size_t payload_bytes = number_at<std::uint32_t>(input, payload_bytes_at);
+    const std::size_t payload_bytes = load_little_endian<std::uint32_t>(input.data() + payload_bytes_at);
     if (payload_bytes > payload_bytes_max || payload_bytes % alignment != 0) {
         return damaged("the length of a record is no multiple of 8 up to 65536");
     }
-    if (number_at<std::uint16_t>(input, zero_at) != 0) {
+    if (load_little_endian<std::uint16_t>(input.data() + zero_at) != 0) {
         return damaged("the head of a record is no head");
     }
     Parsed parsed;
@@ -142,15 +148,16 @@ Parsed parse_record(Bytes input) noexcept {
         return parsed;
     }
     const Bytes whole = input.first(parsed.bytes);
-    if (crc32c(whole.subspan(payload_bytes_at)) != number_at<std::uint32_t>(whole, checksum_at)) {
+    if (crc32c(whole.subspan(payload_bytes_at)) != load_little_endian<std::uint32_t>(whole.data() + checksum_at)) {
         return damaged("the checksum of a record is wrong", whole.size());
     }
-    const auto record = record_of(number_at<std::uint16_t>(whole, type_at), whole.subspan(record_header_bytes));
+    const auto record =
+        record_of(load_little_endian<std::uint16_t>(whole.data() + type_at), whole.subspan(record_header_bytes));
     if (!record) {
         return damaged("a record has a good checksum and no meaning", whole.size());
     }
     parsed.status = ParseStatus::record;
-    parsed.number = number_at<std::uint32_t>(whole, number_at_offset);
+    parsed.number = load_little_endian<std::uint32_t>(whole.data() + number_at_offset);
     parsed.record = *record;
     parsed.bytes_summed = whole.size();
     return parsed;
@@ -162,10 +169,13 @@ std::string_view file_header_fault(Bytes input) noexcept {
     if (input.size() < file_header_bytes || !std::equal(magic.begin(), magic.end(), as_text(input).begin())) {
         return "is no recording";
     }
-    if (crc32c(input.first(header_checksum_at)) != number_at<std::uint32_t>(input, header_checksum_at)) {
+    if (crc32c(input.first(header_checksum_at)) !=
+        load_little_endian<std::uint32_t>(input.data() + header_checksum_at)) {
         return "is a recording whose head is damaged";
     }
-    return number_at<std::uint32_t>(input, version_at) == version ? "" : "is a recording of another version than 1";
+    return load_little_endian<std::uint32_t>(input.data() + version_at) == version
+               ? ""
+               : "is a recording of another version than 1";
 }
 
 }  // namespace telegate::recording

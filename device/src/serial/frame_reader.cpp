@@ -1,6 +1,7 @@
 #include "serial/frame_reader.hpp"
 #include "device/option_error.hpp"
 
+#include "core/endian.hpp"
 #include "core/topic.hpp"
 #include "shortest_real.hpp"
 
@@ -71,14 +72,6 @@ unsigned checksum_of(FrameChecksum checksum, std::string_view bytes) noexcept {
         case FrameChecksum::none: break;
     }
     return sum;
-}
-
-std::uint64_t bits_of(std::string_view bytes, bool little_endian) noexcept {
-    std::uint64_t bits = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        bits = bits << bits_per_byte | byte_of(bytes[little_endian ? bytes.size() - 1 - i : i]);
-    }
-    return bits;
 }
 
 [[noreturn]] void refuse_setting(const char* setting, const std::string& why) {
@@ -191,14 +184,14 @@ bool FrameReader::is_intact() const noexcept {
     const std::size_t sum_bytes = checksum_bytes(format_.checksum);
     const std::string_view frame = kept_;
     const std::string_view covered = frame.substr(0, frame.size() - sum_bytes);
-    return bits_of(frame.substr(covered.size()), true) == checksum_of(format_.checksum, covered);
+    return load_little_endian(frame.substr(covered.size())) == checksum_of(format_.checksum, covered);
 }
 
 void FrameReader::add_sample(std::size_t index, SampleBatch& batch) const {
     const FrameChannel& channel = format_.channels[index];
     const FrameNumber number = channel.number;
-    const std::uint64_t bits =
-        bits_of(std::string_view(kept_).substr(channel.offset, number.bytes), number.little_endian);
+    const std::string_view bytes = std::string_view(kept_).substr(channel.offset, number.bytes);
+    const std::uint64_t bits = number.little_endian ? load_little_endian(bytes) : load_big_endian(bytes);
     constexpr auto integer_max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (number.kind == FrameNumber::Kind::real) {
         batch.add(channels_[index], number.bytes == sizeof(float)

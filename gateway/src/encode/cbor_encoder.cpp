@@ -53,7 +53,7 @@ char* put_cbor_value(char* out, const TelemetrySample& sample) noexcept {
         case ValueType::none: break;
         case ValueType::real:
             if (std::isfinite(sample.value.real)) {
-                return put_big_endian(put_cbor_byte(out, real_item), std::bit_cast<std::uint64_t>(sample.value.real));
+                return put_cbor_number(put_cbor_byte(out, real_item), std::bit_cast<std::uint64_t>(sample.value.real));
             }
             break;
         case ValueType::integer: return put_cbor_integer(out, sample.value.integer);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/endian.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -15,11 +17,9 @@ inline char* put_cbor_byte(char* out, std::uint64_t byte) noexcept {
     return out + 1;
 }
 
-template <class Unsigned>
-char* put_big_endian(char* out, Unsigned value) noexcept {
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-        out[i] = static_cast<char>(value >> (8 * (sizeof value - 1 - i)));
-    }
+template <std::unsigned_integral T>
+char* put_cbor_number(char* out, T value) noexcept {
+    store_big_endian(out, value);
     return out + sizeof value;
 }
 
@@ -33,12 +33,12 @@ inline char* put_cbor_head(char* out, CborMajor major, std::uint64_t number) noe
         return put_cbor_byte(put_cbor_byte(out, first | 24), number);
     }
     if (number <= UINT16_MAX) {
-        return put_big_endian(put_cbor_byte(out, first | 25), static_cast<std::uint16_t>(number));
+        return put_cbor_number(put_cbor_byte(out, first | 25), static_cast<std::uint16_t>(number));
     }
     if (number <= UINT32_MAX) {
-        return put_big_endian(put_cbor_byte(out, first | 26), static_cast<std::uint32_t>(number));
+        return put_cbor_number(put_cbor_byte(out, first | 26), static_cast<std::uint32_t>(number));
     }
-    return put_big_endian(put_cbor_byte(out, first | 27), number);
+    return put_cbor_number(put_cbor_byte(out, first | 27), number);
 }
 
 inline char* put_cbor_integer(char* out, std::int64_t value) noexcept {

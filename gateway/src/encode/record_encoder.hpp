@@ -1,12 +1,12 @@
 #pragma once
 
 #include "core/channel_table.hpp"
+#include "core/endian.hpp"
 #include "core/telemetry_sample.hpp"
 #include "encode/payload_value.hpp"
 #include "encode/tags.hpp"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,6 @@ struct Record {
 };
 
 // Readers in other languages know it by these numbers.
-static_assert(std::endian::native == std::endian::little, "on other processors the numbers must be turned round");
 static_assert(sizeof(Record) == 64 && std::has_unique_object_representations_v<Record>);
 static_assert(offsetof(Record, epoch_ms) == 8 && offsetof(Record, seq) == 16 && offsetof(Record, type) == 24);
 static_assert(offsetof(Record, quality) == 25 && offsetof(Record, flags) == 26 && offsetof(Record, text_bytes) == 27);

@@ -1,11 +1,12 @@
 #include "publish/payload_seqs.hpp"
 
+#include "core/endian.hpp"
+
 #include "encode/payload_format.hpp"
 #include "encode/record_encoder.hpp"
 
 #include <charconv>
 #include <cstddef>
-#include <cstring>
 #include <system_error>
 
 namespace telegate {
@@ -45,10 +46,7 @@ class CborItems {
             if (bytes_.size() < size) {
                 return std::nullopt;
             }
-            item.number = 0;
-            for (std::size_t i = 0; i < size; ++i) {
-                item.number = item.number << 8U | static_cast<unsigned char>(bytes_[i]);
-            }
+            item.number = load_big_endian(bytes_.substr(0, size));
             bytes_.remove_prefix(size);
         }
         if (item.major == 2 || item.major == 3) {
@@ -90,11 +88,9 @@ std::optional<SeqRange> record_seqs(std::string_view payload, bool is_gap) {
     if (records == 0 || payload.size() % sizeof(Record) != 0) {
         return std::nullopt;
     }
-    SeqRange range;
-    std::memcpy(&range.first, payload.data() + offsetof(Record, seq), sizeof range.first);
     const std::size_t last = is_gap ? offsetof(Record, value) : (records - 1) * sizeof(Record) + offsetof(Record, seq);
-    std::memcpy(&range.last, payload.data() + last, sizeof range.last);
-    return range;
+    return SeqRange{load_little_endian<std::uint64_t>(payload.data() + offsetof(Record, seq)),
+                    load_little_endian<std::uint64_t>(payload.data() + last)};
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "payload_numbers.hpp"
 
+#include "core/endian.hpp"
+
 #include <array>
-#include <bit>
 #include <charconv>
-#include <cstring>
 #include <string>
 #include <system_error>
 
@@ -48,18 +48,7 @@ std::optional<PayloadNumbers> cbor_numbers(std::string_view payload) {
     if (head > 27 || number.size() <= bytes) {
         return std::nullopt;
     }
-    std::uint64_t value = 0;
-    for (const char byte : number.substr(1, bytes)) {
-        value = value << 8U | static_cast<unsigned char>(byte);
-    }
-    return PayloadNumbers::one(value);
-}
-
-std::uint64_t little_endian_at(std::string_view bytes, std::size_t offset) {
-    static_assert(std::endian::native == std::endian::little);
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes.data() + offset, sizeof value);
-    return value;
+    return PayloadNumbers::one(load_big_endian(number.substr(1, bytes)));
 }
 
 std::optional<PayloadNumbers> record_numbers(std::string_view payload) {
@@ -68,9 +57,9 @@ std::optional<PayloadNumbers> record_numbers(std::string_view payload) {
     if (payload.empty() || payload.size() % record_bytes != 0) {
         return std::nullopt;
     }
-    PayloadNumbers numbers = PayloadNumbers::one(little_endian_at(payload, seq_offset));
+    PayloadNumbers numbers = PayloadNumbers::one(load_little_endian<std::uint64_t>(payload.data() + seq_offset));
     for (std::size_t at = record_bytes; at < payload.size(); at += record_bytes) {
-        const std::uint64_t next = little_endian_at(payload, at + seq_offset);
+        const std::uint64_t next = load_little_endian<std::uint64_t>(payload.data() + at + seq_offset);
         if (next <= numbers.last) {
             return std::nullopt;
         }

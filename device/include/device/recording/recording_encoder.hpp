@@ -35,8 +35,8 @@ class RecordingEncoder {
   private:
     void begin(RecordType type);
     void finish();
-    template <class Number>
-    void put(Number number);
+    template <class T>
+    void put(T number);
     void put_bytes(Bytes bytes);
     void put_one(const TelemetrySample& sample);
 

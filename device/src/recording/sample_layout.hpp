@@ -1,24 +1,10 @@
 #pragma once
 
-#include "core/bytes.hpp"
 #include "core/telemetry_sample.hpp"
 
-#include <bit>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 namespace telegate::recording {
-
-static_assert(std::endian::native == std::endian::little, "on other processors the numbers must be turned round");
-
-/// A number of fixed size at `offset`, which must be within.
-template <class Number>
-[[nodiscard]] Number number_at(Bytes bytes, std::size_t offset) noexcept {
-    Number number{};
-    std::memcpy(&number, bytes.data() + offset, sizeof number);
-    return number;
-}
 
 /// Where the fields of a sample are, in memory and on disk.
 namespace sample_offset {
