@@ -1,5 +1,5 @@
+#include "config/setting_rules.hpp"
 #include "rows.hpp"
-#include "setting_rules.hpp"
 #include "setting_slots.hpp"
 
 #include <array>
@@ -9,15 +9,13 @@ namespace device_section {
 
 using D = DeviceSettings;
 
-constexpr auto drivers = std::to_array<std::string_view>(
-    {"clock", "exec", "gateway", "host", "http", "iio", "modbus", "replay", "serial", "simulated", "udp"});
 constexpr std::array<std::string_view, 3> alignments{"start", "wall", "spread"};
 // The least is what a thread needs to wake up and to read without never resting.
 constexpr WholeRule interval_us{.min = 10, .max = 3'600'000'000};
 
 // clang-format off
 constexpr std::array rows{
-    SettingRow{.section = "device", .key = "driver", .rule = ChoiceRule{drivers}, .applies = Applies::live,
+    SettingRow{.section = "device", .key = "driver", .rule = ChoiceRule{}, .applies = Applies::live,
                .required = true,
                .meaning = "What reads the device; each driver has keys of its own.",
                .slot = slot<&D::driver>},

@@ -15,15 +15,4 @@ namespace telegate {
 [[nodiscard]] std::span<const SettingRow> channel_rows() noexcept;     // what every channel has
 [[nodiscard]] std::span<const SettingRow> processing_rows() noexcept;  // what becomes of its values
 
-/// What a driver adds to the sections of its devices and their channels.
-[[nodiscard]] std::span<const SettingRow> host_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> http_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> iio_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> replay_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> simulated_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> serial_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> udp_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> exec_rows() noexcept;
-[[nodiscard]] std::span<const SettingRow> modbus_rows() noexcept;
-
 }  // namespace telegate

@@ -1,5 +1,6 @@
 #include "config/settings_table.hpp"
 
+#include "config/driver_rows.hpp"
 #include "rows.hpp"
 
 #include <algorithm>
@@ -34,28 +35,30 @@ std::size_t rank(std::string_view section) noexcept {
     return static_cast<std::size_t>(find_section(section) - sections.data());
 }
 
+std::vector<std::string_view> names_of_drivers() {
+    std::vector<std::string_view> names;
+    for (const DriverRows& each : driver_rows()) {
+        names.push_back(each.driver);
+    }
+    return names;
+}
+
 /// All parts, by section; within one in the order given here.
 std::vector<SettingRow> joined_rows() {
+    static const std::vector<std::string_view> drivers = names_of_drivers();
     std::vector<SettingRow> all;
-    for (const std::span<const SettingRow> part : {
-             gateway_rows(),
-             tags_rows(),
-             publish_rows(),
-             services_rows(),
-             device_rows(),
-             channel_rows(),
-             processing_rows(),
-             host_rows(),
-             iio_rows(),
-             replay_rows(),
-             simulated_rows(),
-             serial_rows(),
-             udp_rows(),
-             exec_rows(),
-             modbus_rows(),
-             http_rows(),
-         }) {
+    for (const std::span<const SettingRow> part : {gateway_rows(), tags_rows(), publish_rows(), services_rows(),
+                                                   device_rows(), channel_rows(), processing_rows()}) {
         all.insert(all.end(), part.begin(), part.end());
+    }
+    std::find_if(all.begin(), all.end(), [](const SettingRow& row) {
+        return row.section == "device" && row.key == "driver";
+    })->rule = ChoiceRule{drivers};
+    for (const DriverRows& each : driver_rows()) {
+        for (SettingRow row : each.rows) {
+            row.driver = each.driver;
+            all.push_back(row);
+        }
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const SettingRow& a, const SettingRow& b) { return rank(a.section) < rank(b.section); });

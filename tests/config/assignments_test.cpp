@@ -1,6 +1,7 @@
 #include "config/problems.hpp"
 #include "config/scratch_files.hpp"
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 
 #include <tuple>
 
@@ -25,7 +26,7 @@ TEST_CASE("an assignment makes a section, whose name may hold points", "[config]
     const Settings settings = loaded({"device.hall.2.driver=host", "device.hall.2.proc_root=/x=y.z"});
     REQUIRE(settings.devices.size() == 1);
     CHECK(settings.devices[0].name == "hall.2");
-    CHECK(settings.devices[0].host.proc_root == "/x=y.z");
+    CHECK(test::setting_of(settings.devices[0], "proc_root") == "/x=y.z");
 }
 
 TEST_CASE("the last of several assignments holds", "[config][set]") {

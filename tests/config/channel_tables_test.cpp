@@ -3,6 +3,7 @@
 #include "scratch_files.hpp"
 
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 
 #include <algorithm>
 #include <string>
@@ -30,9 +31,11 @@ struct TableFiles : test::ScratchFiles {
 };
 
 std::string shown(const ChannelSettings& channel) {
-    const ModbusChannelSettings& modbus = channel.modbus;
-    return channel.name + ' ' + modbus.table + ' ' + std::to_string(modbus.address.value_or(-1)) + ' ' + modbus.type +
-           ' ' + modbus.word_order + ' ' + std::to_string(channel.processing.scale).substr(0, 4) + ' ' + channel.unit;
+    const auto modbus = [&](const char* key) {
+        return test::setting_of(channel, "modbus", key) + ' ';
+    };
+    return channel.name + ' ' + modbus("table") + modbus("address") + modbus("type") + modbus("word_order") +
+           std::to_string(channel.processing.scale).substr(0, 4) + ' ' + channel.unit;
 }
 
 }  // namespace
@@ -61,7 +64,7 @@ TEST_CASE("a column may be any key of a channel, and columns may be divided as s
     const Settings settings = TableFiles(table).load();
     REQUIRE(settings.channels.size() == 1);
     CHECK(settings.channels[0].processing.alarm_high == 90.0);
-    CHECK(settings.channels[0].modbus.word_order == "little");
+    CHECK(test::setting_of(settings.channels[0], "modbus", "word_order") == "little");
 }
 
 TEST_CASE("a section of a channel overrides its row of the table", "[config][channel_tables]") {
@@ -69,7 +72,7 @@ TEST_CASE("a section of a channel overrides its row of the table", "[config][cha
     const LoadedSettings loaded = load_settings(SettingsSources{.file = files.file});
     REQUIRE(loaded.settings.channels.size() == 2);
     CHECK(loaded.settings.channels[1].unit == "kV");
-    CHECK(loaded.settings.channels[1].modbus.address == 2);
+    CHECK(test::setting_of(loaded.settings.channels[1], "modbus", "address") == "2");
     CHECK(files.origin(loaded, {"channel", "plc/y", "address"}) == "plc.csv:3");
     CHECK(files.origin(loaded, {"channel", "plc/y", "unit"}) == "a.ini:6");
     CHECK(files.relative(effective_text(loaded)).find("plc.csv:2\n") != std::string::npos);

@@ -1,5 +1,6 @@
 #include "config/problems.hpp"
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 
 using namespace telegate;
 using telegate::test::has;
@@ -42,7 +43,7 @@ TEST_CASE("a backslash at the end joins the next line with a blank", "[config][i
     const Settings settings = parse(
         "[device \"s\"]\ndriver = simulated\nwaveforms = sine, \\\r\n# not this one: ramp, \\\n  noise, \\\n "
         "counter\n");
-    CHECK(settings.devices.at(0).simulated.waveforms == std::vector<std::string>{"sine", "noise", "counter"});
+    CHECK(test::setting_of(settings.devices.at(0), "waveforms") == "sine, noise, counter");
 }
 
 TEST_CASE("a problem in a continued line is told at its first line", "[config][ini]") {

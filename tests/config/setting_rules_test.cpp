@@ -1,3 +1,4 @@
+#include "config/driver_rows.hpp"
 #include "config/settings_table.hpp"
 #include "support/catch.hpp"
 
@@ -25,8 +26,10 @@ SettingRow optional_real() {
     return row;
 }
 
+using Texts = std::vector<std::string>;
+
 SettingSlot texts_slot(const SettingOwner& owner) {
-    return &std::get<DeviceSettings*>(owner)->simulated.waveforms;
+    return &part_of<Texts>(std::get<DeviceSettings*>(owner)->driver_settings);
 }
 
 SettingRow text_list_row(const TextListRule& rule) {
@@ -34,8 +37,6 @@ SettingRow text_list_row(const TextListRule& rule) {
     row.slot = texts_slot;
     return row;
 }
-
-using Texts = std::vector<std::string>;
 
 }  // namespace
 
@@ -90,10 +91,10 @@ TEST_CASE("a list of texts keeps them in their order", "[config][rules]") {
     CHECK(is_list(row));
     CHECK(type_text(row) == "list of texts");
     REQUIRE_FALSE(assign(row, &device, "time , \"b c\",#1"));
-    CHECK(device.simulated.waveforms == Texts{"time", "\"b c\"", "#1"});
+    CHECK(part_of<Texts>(device.driver_settings) == Texts{"time", "\"b c\"", "#1"});
     CHECK(value_text(row, &device) == "time, \"b c\", #1");
     REQUIRE_FALSE(assign(row, &device, ""));
-    CHECK(device.simulated.waveforms.empty());
+    CHECK(part_of<Texts>(device.driver_settings).empty());
 }
 
 TEST_CASE("what is no list of texts is refused and stores nothing", "[config][rules]") {
@@ -109,9 +110,9 @@ TEST_CASE("what is no list of texts is refused and stores nothing", "[config][ru
                                                                          {"a,b,ab", "\"ab\" is one too many"}}));
     CAPTURE(text);
     DeviceSettings device;
-    device.simulated.waveforms = {"old"};
+    part_of<Texts>(device.driver_settings) = {"old"};
     CHECK(assign(row, &device, text) == fault + allowed);
-    CHECK(device.simulated.waveforms == Texts{"old"});
+    CHECK(part_of<Texts>(device.driver_settings) == Texts{"old"});
 }
 
 TEST_CASE("a text of a list fits a line", "[config][rules]") {
@@ -123,7 +124,7 @@ TEST_CASE("a text of a list fits a line", "[config][rules]") {
 TEST_CASE("a text of a list may be there twice where its rule says so", "[config][rules]") {
     DeviceSettings device;
     REQUIRE_FALSE(assign(text_list_row({.allowed = "a text", .count_max = 9, .may_repeat = true}), &device, "-,a,-"));
-    CHECK(device.simulated.waveforms == Texts{"-", "a", "-"});
+    CHECK(part_of<Texts>(device.driver_settings) == Texts{"-", "a", "-"});
 }
 
 TEST_CASE("a text may have a number of bytes at most", "[config][rules]") {

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 using namespace telegate;
 
@@ -145,24 +147,25 @@ TEST_CASE("a setting excludes one of its own section", "[config][table]") {
 TEST_CASE("no setting and no place is there twice", "[config][table]") {
     std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
     DefaultOwners owners;
-    std::set<const void*> places;
+    std::set<std::pair<std::string_view, const void*>> places;  // those of a driver come and go with its rows
     for_each_row([&](const SettingRow& row) {
         CHECK(keys.emplace(row.section, row.driver, row.key).second);
         CHECK((row.driver.empty() || find_setting(row.section, row.key) == nullptr));
+        const auto is_new = [&](const auto* place) {
+            return places.emplace(row.driver, place).second;
+        };
         const SettingSlot slot = row.slot(owners.of(row.section));
         if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
-            CHECK(places.insert(listen->host).second);
-            CHECK(places.insert(listen->port).second);
-        } else if (const auto* const text = std::get_if<std::string*>(&slot)) {
-            CHECK(places.insert(*text).second);
-        } else if (const auto* const whole = std::get_if<std::int64_t*>(&slot)) {
-            CHECK(places.insert(*whole).second);
-        } else if (const auto* const wholes = std::get_if<std::vector<std::int64_t>*>(&slot)) {
-            CHECK(places.insert(*wholes).second);
-        } else if (const auto* const maybe = std::get_if<std::optional<std::int64_t>*>(&slot)) {
-            CHECK(places.insert(*maybe).second);
-        } else if (const auto* const real = std::get_if<std::optional<double>*>(&slot)) {
-            CHECK(places.insert(*real).second);
+            CHECK(is_new(listen->host));
+            CHECK(is_new(listen->port));
+        } else {
+            std::visit(
+                [&](const auto& place) {
+                    if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(place)>>) {
+                        CHECK(is_new(place));
+                    }
+                },
+                slot);
         }
     });
 }

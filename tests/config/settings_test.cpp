@@ -1,6 +1,7 @@
 #include "config/problems.hpp"
 #include "config/quantity.hpp"
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 
 using namespace telegate;
 using telegate::test::has;
@@ -200,8 +201,7 @@ TEST_CASE("a list holds each choice once", "[config]") {
     const auto list = [](const std::string& value) {
         return problem_of(simulated + "waveforms = " + value);
     };
-    CHECK(parse(simulated + "waveforms = noise ,sine").devices.at(0).simulated.waveforms ==
-          std::vector<std::string>{"noise", "sine"});
+    CHECK(test::setting_of(parse(simulated + "waveforms = noise ,sine").devices.at(0), "waveforms") == "noise, sine");
     CHECK(has(list("sine, sine"), "\"sine\" is there twice, allowed: one or more, separated by commas, of sine, ramp"));
     CHECK(has(list(""), "\"\" is not a choice"));
     CHECK(has(list("sine,"), "\"\" is not a choice"));
@@ -297,30 +297,29 @@ TEST_CASE("every setting of a host device arrives", "[config]") {
     CHECK(device.breaker_failures == 0);
     CHECK(device.breaker_wait_ms == 10);
     CHECK(device.breaker_wait_max_ms == 3'600'000);
-    CHECK(device.host.per_core);
-    CHECK(device.host.proc_root == "/p");
-    CHECK(device.host.sys_root == "/s");
+    CHECK(test::setting_of(device, "per_core") == "yes");
+    CHECK(test::setting_of(device, "proc_root") == "/p");
+    CHECK(test::setting_of(device, "sys_root") == "/s");
 }
 
 TEST_CASE("every setting of a simulated device arrives", "[config]") {
-    const SimulatedSettings device =
+    const DeviceSettings device =
         parse(simulated +
               "seed = 9007199254740992\namplitude = -1e9\noffset = 0.5\nperiod_ms = 2\nerror_probability = 0.1\n"
               "hang_probability = 0.2\nhang_time_ms = 3\nstuck_probability = 0.3\nstuck_time_ms = 4\n"
               "burst_probability = 0.4\nburst_samples = 5\n")
-            .devices.at(0)
-            .simulated;
-    CHECK(device.seed == 9'007'199'254'740'992);
-    CHECK(device.amplitude == -1e9);
-    CHECK(device.offset == 0.5);
-    CHECK(device.period_ms == 2);
-    CHECK(device.error_probability == 0.1);
-    CHECK(device.hang_probability == 0.2);
-    CHECK(device.hang_time_ms == 3);
-    CHECK(device.stuck_probability == 0.3);
-    CHECK(device.stuck_time_ms == 4);
-    CHECK(device.burst_probability == 0.4);
-    CHECK(device.burst_samples == 5);
+            .devices.at(0);
+    CHECK(test::setting_of(device, "seed") == "9007199254740992");
+    CHECK(test::setting_of(device, "amplitude") == "-1e+09");
+    CHECK(test::setting_of(device, "offset") == "0.5");
+    CHECK(test::setting_of(device, "period_ms") == "2");
+    CHECK(test::setting_of(device, "error_probability") == "0.1");
+    CHECK(test::setting_of(device, "hang_probability") == "0.2");
+    CHECK(test::setting_of(device, "hang_time_ms") == "3");
+    CHECK(test::setting_of(device, "stuck_probability") == "0.3");
+    CHECK(test::setting_of(device, "stuck_time_ms") == "4");
+    CHECK(test::setting_of(device, "burst_probability") == "0.4");
+    CHECK(test::setting_of(device, "burst_samples") == "5");
 }
 
 TEST_CASE("a device that sets nothing has the defaults", "[config]") {

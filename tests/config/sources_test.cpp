@@ -1,6 +1,7 @@
 #include "config/problems.hpp"
 #include "config/scratch_files.hpp"
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ TEST_CASE("a drop-in adds to the section of its name, or makes one", "[config][s
     const LoadedSettings loaded = load_settings(sources);
     REQUIRE(loaded.settings.devices.size() == 2);
     CHECK(loaded.settings.devices[0].interval_ms == 5);
-    CHECK(loaded.settings.devices[0].simulated.seed == 7);
+    CHECK(test::setting_of(loaded.settings.devices[0], "seed") == "7");
     CHECK(loaded.settings.devices[1].driver == "host");
     CHECK(files.origin(loaded, {"device", "boiler", "seed"}) == "a.ini:3");
     CHECK(files.origin(loaded, {"device", "boiler", "interval_ms"}) == "conf.d/a.ini:2");

@@ -3,6 +3,7 @@
 #include "scratch_files.hpp"
 
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ using namespace telegate;
 using test::has;
 using test::parse;
 using test::problem_of;
+using test::setting_of;
 
 namespace {
 
@@ -42,21 +44,22 @@ TEST_CASE("a template is a device for each of its instances, with the number in 
     const Settings settings = parse(inverters);
     std::string shown;
     for (const DeviceSettings& device : settings.devices) {
-        shown += device.name + ' ' + device.modbus.endpoint + ' ' + std::to_string(device.modbus.unit_id) + '\n';
+        shown += device.name + ' ' + setting_of(device, "endpoint") + ' ' + setting_of(device, "unit_id") + '\n';
     }
     CHECK(shown ==
           "inverter-1 tcp://10.0.0.1:502 1\ninverter-2 tcp://10.0.0.2:502 2\n"
           "inverter-3 tcp://10.0.0.3:502 3\ninverter-7 tcp://10.0.0.7:502 7\n");
     REQUIRE(settings.channels.size() == 4);
-    CHECK(channel_of(settings, "inverter-7/power").modbus.address == 40);
+    CHECK(setting_of(channel_of(settings, "inverter-7/power"), "modbus", "address") == "40");
     CHECK(channel_of(settings, "inverter-7/power").unit == "W");
 }
 
 TEST_CASE("two percent signs keep %d as text in a template", "[config][templates]") {
     const Settings settings = parse("[device \"d%d\"]\ndriver = exec\ninstances = 4\ncommand = /bin/date +%%d %d 5%\n");
     REQUIRE(settings.devices.size() == 1);
-    CHECK(settings.devices[0].exec.command == "/bin/date +%d 4 5%");
-    CHECK(parse("[device \"d\"]\ndriver = exec\ncommand = /bin/date +%d\n").devices[0].exec.command == "/bin/date +%d");
+    CHECK(setting_of(settings.devices[0], "command") == "/bin/date +%d 4 5%");
+    const Settings plain = parse("[device \"d\"]\ndriver = exec\ncommand = /bin/date +%d\n");
+    CHECK(setting_of(plain.devices[0], "command") == "/bin/date +%d");
 }
 
 TEST_CASE("a section of its own overrides what the template says of an instance", "[config][templates]") {
@@ -64,10 +67,10 @@ TEST_CASE("a section of its own overrides what the template says of an instance"
         parse("[device \"inverter-2\"]\nunit_id = 99\n\n[channel \"inverter-2/power\"]\nunit = kW\n\n" + inverters);
     CHECK(settings.devices.size() == 4);
     CHECK(settings.devices[1].name == "inverter-2");
-    CHECK(settings.devices[1].modbus.unit_id == 99);
-    CHECK(settings.devices[1].modbus.endpoint == "tcp://10.0.0.2:502");
+    CHECK(setting_of(settings.devices[1], "unit_id") == "99");
+    CHECK(setting_of(settings.devices[1], "endpoint") == "tcp://10.0.0.2:502");
     CHECK(channel_of(settings, "inverter-2/power").unit == "kW");
-    CHECK(channel_of(settings, "inverter-2/power").modbus.address == 40);
+    CHECK(setting_of(channel_of(settings, "inverter-2/power"), "modbus", "address") == "40");
     CHECK(channel_of(settings, "inverter-1/power").unit == "W");
 }
 
@@ -80,10 +83,13 @@ TEST_CASE("later sources change a template, its instances and one instance", "[c
                        .environment = {{"TELEGATE_DEVICE_INVERTER_2_PAUSE_MS", "5"}},
                        .assignments = {"device.inverter-3.timeout_ms=80", "device.inverter-%d.read_gap_max=3"}});
     REQUIRE(loaded.settings.devices.size() == 2);
-    const ModbusSettings& second = loaded.settings.devices[0].modbus;
-    CHECK((second.timeout_ms == 70 && second.pause_ms == 5 && second.read_gap_max == 3));
-    CHECK(loaded.settings.devices[1].modbus.timeout_ms == 80);
-    CHECK(loaded.settings.devices[1].modbus.read_gap_max == 3);
+    const DeviceSettings& second = loaded.settings.devices[0];
+    CHECK(setting_of(second, "timeout_ms") == "70");
+    CHECK(setting_of(second, "pause_ms") == "5");
+    CHECK(setting_of(second, "read_gap_max") == "3");
+    const DeviceSettings& third = loaded.settings.devices[1];
+    CHECK(setting_of(third, "timeout_ms") == "80");
+    CHECK(setting_of(third, "read_gap_max") == "3");
     CHECK(files.origin(loaded, {"device", "inverter-2", "endpoint"}) == "a.ini:4");
     CHECK(files.origin(loaded, {"device", "inverter-2", "timeout_ms"}) == "conf.d/b.ini:3");
     CHECK(files.origin(loaded, {"channel", "inverter-2/power", "unit"}) == "a.ini:9");

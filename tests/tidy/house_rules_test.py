@@ -156,6 +156,9 @@ class BadExamples(unittest.TestCase):
         self.assertTrue(self.include("core/src/a.cpp", '#include "device/driver.hpp"', device))
         self.assertTrue(self.include("config/src/a.cpp", '  #  include "device/driver.hpp"', device))
         self.assertFalse(self.include("gateway/src/a.cpp", '#include "device/driver.hpp"', device))
+        load = "config/include/config/load.hpp"
+        self.assertTrue(self.include("device/src/http/http_driver.cpp", '#include "config/load.hpp"', load))
+        self.assertFalse(self.include("device/src/http/http_settings.cpp", '#include "config/load.hpp"', load))
 
     def test_a_private_header_of_another_room_is_found(self):
         self.assertTrue(self.include("device/src/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))

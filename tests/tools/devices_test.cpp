@@ -4,6 +4,7 @@
 #include "devices/fleet_status.hpp"
 #include "devices/silent_peer.hpp"
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_peer.hpp"
 
@@ -42,12 +43,12 @@ TEST_CASE("the settings of a fleet are what a gateway takes", "[tools][devices]"
     CHECK(healthy.driver == "simulated");
     CHECK(healthy.interval_us == 25'000);
     CHECK(healthy.align == "spread");
-    CHECK(healthy.simulated.waveforms == std::vector<std::string>{"noise"});
-    CHECK(healthy.simulated.copies == 4);
+    CHECK(test::setting_of(healthy, "waveforms") == "noise");
+    CHECK(test::setting_of(healthy, "copies") == "4");
     const DeviceSettings& hung = settings.devices.back();
     CHECK(hung.driver == "modbus");
-    CHECK(hung.modbus.endpoint == "tcp://127.0.0.1:1502");
-    CHECK(hung.modbus.timeout_ms == hung_timeout_ms);
+    CHECK(test::setting_of(hung, "endpoint") == "tcp://127.0.0.1:1502");
+    CHECK(test::setting_of(hung, "timeout_ms") == std::to_string(hung_timeout_ms));
     CHECK(hung.interval_ms == hung_interval_ms);
     CHECK(hung.breaker_failures == 0);
     CHECK(settings.channels.size() == 2);

@@ -1,17 +1,9 @@
 #pragma once
 
-#include "config/exec_settings.hpp"
-#include "config/host_settings.hpp"
-#include "config/http_settings.hpp"
-#include "config/iio_settings.hpp"
-#include "config/modbus_settings.hpp"
 #include "config/processing_settings.hpp"
-#include "config/replay_settings.hpp"
-#include "config/serial_settings.hpp"
 #include "config/settings_place.hpp"
-#include "config/simulated_settings.hpp"
-#include "config/udp_settings.hpp"
 
+#include <any>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +15,7 @@ struct DeviceSettings {
     std::string name;
     SettingsPlace place;
     SettingsPlaces places;
-    std::string driver;            // which of the structs below has a meaning
+    std::string driver;
     std::int64_t interval_ms = 0;  // 0: interval_us
     std::int64_t interval_us = 0;  // 0: interval_ms; both 0: sampling_interval_ms
     std::string align = "start";
@@ -33,16 +25,8 @@ struct DeviceSettings {
     std::int64_t breaker_wait_ms = 1'000;
     std::int64_t breaker_wait_max_ms = 60'000;
     bool autostart = true;
-    std::string record;  // "": not by itself
-    HostSettings host;
-    IioSettings iio;
-    ReplaySettings replay;
-    SimulatedSettings simulated;
-    SerialSettings serial;
-    UdpSettings udp;
-    ExecSettings exec;
-    ModbusSettings modbus;
-    HttpSettings http;
+    std::string record;        // "": not by itself
+    std::any driver_settings;  // see driver_rows.hpp
 };
 
 /// What is said of one channel of a device.
@@ -51,9 +35,7 @@ struct ChannelSettings {
     SettingsPlace place;
     SettingsPlaces places;
     std::string unit;  // "": the one that the driver knows
-    SerialChannelSettings serial;
-    ModbusChannelSettings modbus;
-    HttpChannelSettings http;
+    std::any driver_settings;
     ProcessingSettings processing;
 
     [[nodiscard]] std::string_view device() const noexcept { return std::string_view(name).substr(0, name.find('/')); }

@@ -87,7 +87,7 @@ enum class Applies : std::uint8_t {
 /// One setting: everything that parsing, validation, printing and documentation need to know about it.
 struct SettingRow {
     std::string_view section = {};
-    std::string_view driver = {};  // in [device] and [channel]: the driver that has this key; "" for all
+    std::string_view driver = {};  // of [device] and [channel]: the driver that has this key; "" for all
     std::string_view key = {};
     SettingRule rule = {};
     std::string_view unit = {};  // "" for none

@@ -10,8 +10,8 @@
 
 namespace telegate {
 
-/// What the settings file says, as plain values within their ranges. Defaults are the values given here and in the
-/// headers of the drivers' settings; ranges, units and meanings are in the settings table (config/src/*_rows.cpp).
+/// What the settings file says, as plain values within their ranges. The values given here are the defaults; ranges,
+/// units and meanings are in the settings table (config/src/*_rows.cpp; of drivers device/src/*/*_settings.cpp).
 struct PublishSettings {
     std::string name;
     SettingsPlace place;

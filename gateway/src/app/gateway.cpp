@@ -2,8 +2,8 @@
 
 #include "app/schedule_refusals.hpp"
 #include "base/call_on_reactor.hpp"
+#include "events/event_notices.hpp"
 #include "log/log_line.hpp"
-#include "plan/gateway_driver.hpp"
 #include "status/state_text.hpp"
 
 #include "core/start_thread.hpp"
@@ -143,7 +143,7 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
     for (PlannedDevice& device : devices) {
         alarms_.continue_in(device.processing, device.options.name);
-        read_events_from(*device.driver, device.options.name, events_);
+        publish_events(*device.driver, device.options.name, events_);
         sampler_.add(std::move(device.options), std::move(device.driver), std::move(device.processing));
     }
 }

@@ -1,7 +1,7 @@
 #include "endpoints/publish_curve.hpp"
 
-#include "base/credential_path.hpp"
-#include "base/section_problems.hpp"
+#include "config/credential_path.hpp"
+#include "config/section_problems.hpp"
 
 #include <exception>
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "http/access_tokens.hpp"
 
-#include "base/credential_path.hpp"
 #include "base/file_fault.hpp"
 #include "base/readable_bytes.hpp"
+#include "config/credential_path.hpp"
 
 #include <fcntl.h>
 #include <sodium.h>

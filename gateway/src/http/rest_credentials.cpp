@@ -1,6 +1,6 @@
 #include "http/rest_credentials.hpp"
 
-#include "base/credential_path.hpp"
+#include "config/credential_path.hpp"
 
 #include <sodium.h>
 

@@ -1,8 +1,8 @@
 #include "live/settings_applier.hpp"
 
 #include "base/call_on_reactor.hpp"
+#include "events/event_notices.hpp"
 #include "live/plan_change.hpp"
-#include "plan/gateway_driver.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -85,7 +85,7 @@ void SettingsApplier::change_devices(DeviceChange change) {
         return;
     }
     for (DeviceChange::NewDriver& each : change.set) {
-        read_events_from(*each.driver, each.options.name, parts_.events);
+        publish_events(*each.driver, each.options.name, parts_.events);
         parts_.alarms.continue_in(each.processing, each.options.name);
     }
     const auto prepared = parts_.sampler.prepare(std::move(change));

@@ -1,6 +1,7 @@
 #include "plan/address_claims.hpp"
 
 #include "core/endpoint.hpp"
+#include "device/driver_row.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -106,26 +107,20 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
 
 /// A recording, and what the device itself is read from, where that is for one reader only.
 void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
-    const auto add = [&](const char* key, const std::string& value, const Endpoint& endpoint) {
+    const auto add = [&](const std::string& key, const std::string& value, const Endpoint& endpoint) {
         const auto given = device.places.find(key);
         claims.push_back({given == device.places.end() ? device.place : given->second, "device \"" + device.name + '"',
                           "device." + device.name + '.' + key, value, endpoint});
     };
-    constexpr std::string_view rtu = "rtu://";
     if (!device.record.empty()) {
         add("record", device.record, file_endpoint(device.record));
     }
-    if (device.driver == "serial" && !device.serial.port.empty()) {
-        add("port", device.serial.port, file_endpoint(device.serial.port));
-    }
-    if (device.driver == "modbus" && device.modbus.endpoint.starts_with(rtu)) {
-        add("endpoint", device.modbus.endpoint, file_endpoint(device.modbus.endpoint.substr(rtu.size())));
-    }
-    if (device.driver == "udp" && device.udp.multicast_group.empty()) {  // a group may have several readers
-        const Endpoint listen{Transport::tcp, device.udp.listen_host,
-                              static_cast<std::uint16_t>(device.udp.listen_port), ""};
-        add("listen", to_string(listen).substr(tcp_scheme.size()), listen);
-        claims.back().is_udp = true;
+    const auto address = address_of(device);
+    if (address && !address->is_shared) {
+        const bool is_udp = address->file.empty();
+        add(address->key, address->value,
+            is_udp ? Endpoint{Transport::tcp, address->host, address->port, ""} : file_endpoint(address->file));
+        claims.back().is_udp = is_udp;
     }
 }
 

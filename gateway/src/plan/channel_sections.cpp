@@ -52,13 +52,11 @@ std::string listed(const std::vector<std::string>& names) {
     return list + (has_more ? " and " + std::to_string(names.size() - names_listed_max) + " more" : "");
 }
 
-/// How a channel comes to be that a section of this driver defines; "" where sections define none.
-std::string_view way_to_define(const DeviceSettings& device) noexcept {
-    if (device.driver == "modbus") {
-        return "; a channel that is read needs an address";
-    }
-    return device.driver == "serial" && device.serial.format == "frames" ? "; a number of a frame needs a frame_type"
-                                                                         : "";
+/// What makes a section define a channel; "" where none does.
+std::string what_is_needed(const DeviceSettings& device) {
+    const DriverRow& driver = find_driver(device.driver);
+    const std::string_view needs = driver.needs == nullptr ? std::string_view() : driver.needs(device);
+    return needs.empty() ? "" : "; " + std::string(needs);
 }
 
 /// The channel by whose settings processing makes the channel `name`; "" for none.
@@ -92,19 +90,6 @@ SettingsProblem section_problem(const ChannelSettings& section, std::string what
     return {section.place, "channel \"" + section.name + '"', std::move(what), "channel." + section.name};
 }
 
-std::vector<std::string> opened_channels(const PlannedChannels& planned) {
-    const SystemClock clock;
-    ChannelTable table;
-    // A driver is opened once, so another one is.
-    SampleBatch batch(clock, table, static_cast<DeviceId>(0), planned.device.name, [](auto /*samples*/) {});
-    make_driver(planned.device, planned.sections)->open(batch);
-    std::vector<std::string> names;
-    for (std::size_t index = 0; index < table.size(); ++index) {
-        names.push_back(table.at(static_cast<ChannelId>(index)).channel);
-    }
-    return names;
-}
-
 std::string channel_advice(std::string_view channel, const std::vector<std::string>& names) {
     const std::vector<std::string_view> views(names.begin(), names.end());
     const std::string_view near = nearest_name(channel, views);
@@ -118,7 +103,8 @@ void check_channel_sections(const PlannedChannels& planned, const Driver* driver
     };
     const bool asks = driver != nullptr && !planned.sections.empty();
     const auto later = asks ? driver->later_channels() : std::nullopt;
-    const std::vector<std::string> opened = later ? opened_channels(planned) : std::vector<std::string>();
+    const std::vector<std::string> opened =
+        later ? channels_at_open(planned.device, planned.sections) : std::vector<std::string>();
     const std::set<std::string_view> known(opened.begin(), opened.end());
     std::size_t wrong = 0;
     for (const ChannelSettings* const section : planned.sections) {
@@ -130,7 +116,7 @@ void check_channel_sections(const PlannedChannels& planned, const Driver* driver
                    std::none_of(later->begin(), later->end(),
                                 [&](const std::string& pattern) { return fits(pattern, name); })) {
             const bool is_advised = ++wrong <= advised_sections_max;
-            add(*section, "the device has no channel of this name" + std::string(way_to_define(planned.device)) +
+            add(*section, "the device has no channel of this name" + what_is_needed(planned.device) +
                               (is_advised ? name_advice(name, opened, *later) : ""));
         }
     }

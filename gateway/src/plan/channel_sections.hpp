@@ -3,8 +3,8 @@
 #include "config/load.hpp"
 #include "config/settings.hpp"
 #include "device/driver.hpp"
+#include "device/driver_row.hpp"
 #include "device/processing.hpp"
-#include "plan/drivers.hpp"
 
 #include <string>
 #include <string_view>
@@ -27,9 +27,6 @@ void check_channel_sections(const PlannedChannels& planned, const Driver* driver
 
 /// Returns the problem of a section as a whole.
 [[nodiscard]] SettingsProblem section_problem(const ChannelSettings& section, std::string what);
-
-/// Returns the names of all channels that open() declares, of another driver with the same settings.
-[[nodiscard]] std::vector<std::string> opened_channels(const PlannedChannels& planned);
 
 /// Returns "; did you mean \"NAME\"?" for the nearest of `names`; "" when none is near.
 [[nodiscard]] std::string channel_advice(std::string_view channel, const std::vector<std::string>& names);

@@ -1,9 +1,8 @@
 #include "plan/device_check.hpp"
 
-#include "base/section_problems.hpp"
-#include "device/iio_driver.hpp"
+#include "config/section_problems.hpp"
+#include "device/driver_row.hpp"
 #include "plan/channel_sections.hpp"
-#include "plan/modbus_advice.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,24 +11,12 @@
 namespace telegate {
 namespace {
 
-/// The channels that a device has now, of those whose channels depend on the machine; nullopt: not known.
-std::optional<std::vector<std::string>> channels_now(const PlannedChannels& planned) {
-    if (planned.device.driver == "host") {
-        return opened_channels(planned);
-    }
-    const IioSettings& iio = planned.device.iio;
-    if (planned.device.driver != "iio" || iio.buffered) {
-        return std::nullopt;
-    }
-    std::vector<std::string> names = iio_channels_now(iio.sys_root, iio.device);
-    return names.empty() ? std::nullopt : std::optional(std::move(names));
-}
-
 void add_absent_channels(const PlannedChannels& planned, std::vector<SettingsProblem>& warnings) {
-    if (planned.sections.empty()) {
+    const DriverRow& driver = find_driver(planned.device.driver);
+    if (planned.sections.empty() || driver.channels_now == nullptr) {
         return;
     }
-    const auto names = channels_now(planned);
+    const auto names = driver.channels_now(planned.device, planned.sections);
     for (const ChannelSettings* const section : planned.sections) {
         if (names && std::find(names->begin(), names->end(), section->channel()) == names->end()) {
             warnings.push_back(section_problem(
@@ -54,8 +41,8 @@ std::vector<SettingsProblem> device_warnings(const Settings& settings, const Pla
         }
         const std::vector<const ChannelSettings*> channels = channels_of(settings, device->name);
         add_absent_channels({*device, channels, planned.processing}, warnings);
-        if (device->driver == "modbus") {
-            add_modbus_advice(*device, channels, warnings);
+        if (const DriverRow& driver = find_driver(device->driver); driver.warn != nullptr) {
+            driver.warn(*device, channels, warnings);
         }
     }
     return warnings;

@@ -1,8 +1,9 @@
 #include "plan/machine_check.hpp"
 
-#include "base/credential_path.hpp"
 #include "base/whole_file.hpp"
+#include "config/credential_path.hpp"
 #include "core/endpoint.hpp"
+#include "device/driver_row.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -172,7 +173,7 @@ std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>
 std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins) {
     std::vector<SettingsProblem> problems;
     const std::set<std::string> own = own_addresses();
-    const auto add = [&](const SettingsPlace& place, const char* key, std::string what) {
+    const auto add = [&](const SettingsPlace& place, const std::string& key, std::string what) {
         if (!what.empty()) {
             problems.push_back({.place = place, .key = key, .what = std::move(what)});
         }
@@ -188,10 +189,11 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
         add(place_of("gateway", "record"), "record", recording_fault(settings.record.path));
     }
     for (const DeviceSettings& device : settings.devices) {
-        if (device.driver == "udp") {
-            const auto given = device.places.find("listen");
-            add(given == device.places.end() ? device.place : given->second, "listen",
-                host_fault(device.udp.listen_host, own));
+        const auto address = address_of(device);
+        if (address && address->file.empty()) {
+            const auto given = device.places.find(address->key);
+            add(given == device.places.end() ? device.place : given->second, address->key,
+                host_fault(address->host, own));
         }
         if (!device.record.empty()) {
             const auto given = device.places.find("record");

@@ -1,10 +1,10 @@
 #include "plan/plan.hpp"
 
-#include "base/section_problems.hpp"
+#include "config/section_problems.hpp"
+#include "device/driver_row.hpp"
 #include "endpoints/publish_curve.hpp"
 #include "plan/address_claims.hpp"
 #include "plan/channel_sections.hpp"
-#include "plan/drivers.hpp"
 #include "plan/plan_rest.hpp"
 #include "plan/processing_plan.hpp"
 #include "plan/recorder_plan.hpp"
@@ -146,7 +146,7 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
         ProcessingPlan processing = plan_processing(channels, problems);
         try {
             const bool keeps = keeps_driver && keeps_driver(device);
-            auto driver = keeps ? nullptr : make_driver(device, channels);
+            auto driver = keeps ? nullptr : find_driver(device.driver).make(device, channels);
             check_channel_sections({device, channels, processing}, driver.get(), problems);
             plan.devices.push_back({std::move(options), std::move(driver), std::move(processing)});
         } catch (const OptionError& error) {

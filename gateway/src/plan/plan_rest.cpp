@@ -1,8 +1,8 @@
 #include "plan/plan_rest.hpp"
 
-#include "base/credential_path.hpp"
 #include "base/file_fault.hpp"
-#include "base/section_problems.hpp"
+#include "config/credential_path.hpp"
+#include "config/section_problems.hpp"
 #include "http/host_name.hpp"
 #include "http/rest_credentials.hpp"
 #include "http/tls_context.hpp"

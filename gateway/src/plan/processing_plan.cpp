@@ -1,6 +1,6 @@
 #include "plan/processing_plan.hpp"
 
-#include "base/section_problems.hpp"
+#include "config/section_problems.hpp"
 
 #include <algorithm>
 #include <array>

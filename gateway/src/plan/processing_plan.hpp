@@ -2,8 +2,8 @@
 
 #include "config/load.hpp"
 #include "config/settings.hpp"
+#include "device/driver_row.hpp"
 #include "device/processing.hpp"
-#include "plan/drivers.hpp"
 
 #include <vector>
 

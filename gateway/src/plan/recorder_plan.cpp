@@ -1,5 +1,6 @@
 #include "plan/recorder_plan.hpp"
 
+#include "device/driver_row.hpp"
 #include "plan/address_claims.hpp"
 
 #include <algorithm>
@@ -64,17 +65,18 @@ std::string fault_of(const RecorderClaim& claim, const std::vector<RecorderClaim
 void check_replays(const Settings& settings, const std::vector<RecorderClaim>& claims,
                    std::vector<SettingsProblem>& problems) {
     for (const DeviceSettings& device : settings.devices) {
-        if (device.driver != "replay" || device.replay.file.empty()) {
+        const std::string recording = recording_of(device);
+        if (recording.empty()) {
             continue;
         }
-        const std::string path = file_identity(device.replay.file);
+        const std::string path = file_identity(recording);
         const auto claim = std::find_if(claims.begin(), claims.end(), [&](const RecorderClaim& each) {
             return file_identity(each.options.path) == path;
         });
         if (claim != claims.end()) {
             const SettingsPlace place = place_of(device, "file");
             problems.push_back({place, "file",
-                                '"' + device.replay.file + "\" is what " + claim->setting +
+                                '"' + recording + "\" is what " + claim->setting +
                                     " writes, so it would have no end, allowed: another file",
                                 "device." + device.name + ".file"});
         }

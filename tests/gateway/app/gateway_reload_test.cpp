@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/socket_harness.hpp"
 
@@ -149,7 +150,7 @@ TEST_CASE("more names than there is room for take a restart", "[gateway][reload]
             device.name = "d" + std::to_string(batch * 200 + i);
             device.driver = "simulated";
             device.interval_ms = 60'000;
-            device.simulated.waveforms = {"sine"};
+            test::give(device, "waveforms", "sine");
         }
         report = fixture.GatewayFixture::change_to(settings);
     }

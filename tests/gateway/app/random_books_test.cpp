@@ -1,5 +1,6 @@
 #include "encode/record_encoder.hpp"
 #include "support/catch.hpp"
+#include "support/driver_settings.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/socket_harness.hpp"
 
@@ -178,10 +179,10 @@ struct Fate {
         device.driver = "simulated";
         device.autostart = name != "steady";
         device.interval_us = 500 + below(3'000);
-        device.simulated.waveforms = {"sine", "ramp", "counter"};
-        device.simulated.burst_probability = 0.1 * below(3);
-        device.simulated.burst_samples = 1 + below(50);
-        device.simulated.error_probability = 0.1 * below(3);
+        test::give(device, "waveforms", "sine, ramp, counter");
+        test::give(device, "burst_probability", "0." + std::to_string(below(3)));
+        test::give(device, "burst_samples", std::to_string(1 + below(50)));
+        test::give(device, "error_probability", "0." + std::to_string(below(3)));
         return device;
     }
 
@@ -189,8 +190,8 @@ struct Fate {
         DeviceSettings calm = device(name);
         calm.autostart = true;
         calm.interval_us = 20'000;
-        calm.simulated.burst_probability = 0;
-        calm.simulated.error_probability = 0;
+        test::give(calm, "burst_probability", "0");
+        test::give(calm, "error_probability", "0");
         return calm;
     }
 

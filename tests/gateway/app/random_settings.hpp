@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "support/driver_settings.hpp"
 #include "support/scratch_dir.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ class RandomSettings {
         device.name = name;
         device.driver = "simulated";
         device.interval_us = interval_us;
-        device.simulated.waveforms = {"sine", "ramp", "square", "noise", "counter"};
+        test::give(device, "waveforms", "sine, ramp, square, noise, counter");
         return device;
     }
     static PublishSettings publish(const std::string& name, const std::string& format) {
@@ -127,8 +128,9 @@ class RandomSettings {
         device->driver = "simulated";
         device->interval_us = below(4) == 0 ? 0 : 2'000 + below(20'000);
         if (!is_old || below(2) == 0) {
-            device->simulated.seed = below(1'000);
-            device->simulated.waveforms = {one_of({"sine", "ramp"}), one_of({"counter", "noise"})};
+            test::give(*device, "seed", std::to_string(below(1'000)));
+            test::give(*device, "waveforms",
+                       std::string(one_of({"sine", "ramp"})) + ", " + one_of({"counter", "noise"}));
         }
     }
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+
+/// The values of a ChoiceRule and what they stand for.
+template <class Enum, std::size_t count>
+struct EnumNames {
+    std::array<std::string_view, count> names;
+    std::array<Enum, count> values;
+
+    /// The value of a name, which must be one of `names`. Threads: any.
+    [[nodiscard]] constexpr Enum value(std::string_view name) const {
+        return values[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+    }
+};
+
+template <class Enum, std::size_t count>
+[[nodiscard]] constexpr EnumNames<Enum, count> enum_names(const std::pair<std::string_view, Enum> (&rows)[count]) {
+    EnumNames<Enum, count> table{};
+    for (std::size_t i = 0; i < count; ++i) {
+        table.names[i] = rows[i].first;
+        table.values[i] = rows[i].second;
+    }
+    return table;
+}
+
+}  // namespace telegate

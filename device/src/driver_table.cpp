@@ -1,0 +1,113 @@
+#include "device/driver_row.hpp"
+
+#include "config/settings_table.hpp"
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+#include "device/sample_batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace telegate {
+
+extern const DriverRow clock_driver_row;
+extern const DriverRow exec_driver_row;
+extern const DriverRow gateway_driver_row;
+extern const DriverRow host_driver_row;
+extern const DriverRow http_driver_row;
+extern const DriverRow iio_driver_row;
+extern const DriverRow modbus_driver_row;
+extern const DriverRow replay_driver_row;
+extern const DriverRow serial_driver_row;
+extern const DriverRow simulated_driver_row;
+extern const DriverRow udp_driver_row;
+
+namespace {
+
+constexpr std::array drivers{
+    &clock_driver_row,  &exec_driver_row,      &gateway_driver_row, &host_driver_row,
+    &http_driver_row,   &iio_driver_row,       &modbus_driver_row,  &replay_driver_row,
+    &serial_driver_row, &simulated_driver_row, &udp_driver_row,
+};
+
+}  // namespace
+
+std::span<const DriverRow* const> driver_table() noexcept {
+    return drivers;
+}
+
+std::span<const DriverRows> driver_rows() {
+    static const auto rows = [] {
+        std::array<DriverRows, drivers.size()> all;
+        std::transform(drivers.begin(), drivers.end(), all.begin(), [](const DriverRow* each) {
+            return DriverRows{each->name, each->settings};
+        });
+        return all;
+    }();
+    return rows;
+}
+
+const DriverRow& find_driver(std::string_view name) {
+    const auto* const found =
+        std::find_if(drivers.begin(), drivers.end(), [&](const DriverRow* each) { return each->name == name; });
+    if (found == drivers.end()) {
+        throw std::invalid_argument("there is no driver \"" + std::string(name) + "\"");
+    }
+    return **found;
+}
+
+std::optional<DeviceAddress> address_of(const DeviceSettings& device) {
+    const auto address = device.driver.empty() ? nullptr : find_driver(device.driver).address;
+    return address == nullptr ? std::nullopt : address(device);
+}
+
+std::string recording_of(const DeviceSettings& device) {
+    const auto recording = device.driver.empty() ? nullptr : find_driver(device.driver).recording;
+    return recording == nullptr ? "" : recording(device);
+}
+
+std::vector<std::string> channels_at_open(const DeviceSettings& device, DeviceChannels channels) {
+    const SystemClock clock;
+    ChannelTable table;
+    SampleBatch batch(clock, table, static_cast<DeviceId>(0), device.name, [](auto /*samples*/) {});
+    find_driver(device.driver).make(device, channels)->open(batch);
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < table.size(); ++index) {
+        names.push_back(table.at(static_cast<ChannelId>(index)).channel);
+    }
+    return names;
+}
+
+void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, const OptionError& error,
+                        std::vector<SettingsProblem>& problems) {
+    const auto channel = std::find_if(channels.begin(), channels.end(), [&](const ChannelSettings* each) {
+        return !error.channel().empty() && each->channel() == error.channel();
+    });
+    if (channel != channels.end()) {
+        const ChannelSettings& section = **channel;
+        SectionProblems("channel." + section.name, section.places, section.place, problems)
+            .add(error.key(), error.problem());
+    } else {
+        const bool names_key = error.channel().empty() || find_setting("device", error.key(), device.driver) != nullptr;
+        SectionProblems("device." + device.name, device.places, device.place, problems)
+            .add(error.key(), names_key ? error.problem() : error.what());
+    }
+}
+
+void refuse_given(const ChannelSettings& channel, std::string_view driver, std::initializer_list<std::string_view> keys,
+                  std::string_view why) {
+    for (const std::string_view key : keys) {
+        const SettingRow* const row = channel.places.contains(key) ? find_setting("channel", key, driver) : nullptr;
+        if (row == nullptr) {
+            continue;
+        }
+        ChannelSettings copy = channel;
+        if (!is_unset(*row, &copy)) {  // a null in JSON is given, and says nothing
+            throw OptionError(std::string(key), '"' + value_text(*row, &copy) + "\" " + std::string(why),
+                              std::string(channel.channel()));
+        }
+    }
+}
+
+}  // namespace telegate

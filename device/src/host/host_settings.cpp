@@ -1,0 +1,72 @@
+#include "config/setting_rules.hpp"
+#include "device/driver_row.hpp"
+#include "device/host_driver.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace telegate {
+namespace host_driver {
+namespace {
+
+/// What a device with the driver host says.
+struct HostSettings {
+    bool per_core = false;
+    std::string proc_root = "/proc";
+    std::string sys_root = "/sys";
+    std::vector<std::string> processes;    // names of programs
+    std::vector<std::string> filesystems;  // mount points
+    std::vector<std::string> files;        // NAME=PATH
+};
+
+using H = HostSettings;
+
+constexpr TextListRule processes_rule{.allowed = "the name of a program", .bytes_max = 64, .count_max = 32};
+constexpr TextListRule filesystems_rule{.allowed = "the path of a mount point", .bytes_max = 1'024, .count_max = 32};
+constexpr TextListRule files_rule{
+    .allowed = "NAME=PATH, where each part of PATH may have one *", .bytes_max = 1'024, .count_max = 64};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "device", .key = "per_core", .rule = BooleanRule{},
+               .applies = Applies::live,
+               .meaning = "CPU use of every core as well as the total.", .slot = driver_slot<&H::per_core>},
+    SettingRow{.section = "device", .key = "proc_root", .rule = rules::directory,
+               .applies = Applies::file,
+               .meaning = "Where procfs is mounted.", .slot = driver_slot<&H::proc_root>},
+    SettingRow{.section = "device", .key = "sys_root", .rule = rules::directory,
+               .applies = Applies::file,
+               .meaning = "Where sysfs is mounted.", .slot = driver_slot<&H::sys_root>},
+    SettingRow{.section = "device", .key = "processes", .rule = processes_rule,
+               .applies = Applies::live,
+               .meaning = "Programs whose processes are counted and measured.", .slot = driver_slot<&H::processes>},
+    SettingRow{.section = "device", .key = "filesystems", .rule = filesystems_rule,
+               .applies = Applies::live,
+               .meaning = "Mount points whose space is measured, where it is local.",
+               .slot = driver_slot<&H::filesystems>},
+    SettingRow{.section = "device", .key = "files", .rule = files_rule, .applies = Applies::file,
+               .meaning = "Files with a number that is a channel each, such as fan=/sys/class/hwmon/hwmon*/fan1_input.",
+               .slot = driver_slot<&H::files>},
+};
+// clang-format on
+
+std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*channels*/) {
+    const HostSettings& from = part_of<HostSettings>(device.driver_settings);
+    return make_host_driver(
+        {from.per_core, from.proc_root, from.sys_root, from.processes, from.filesystems, from.files});
+}
+
+std::optional<std::vector<std::string>> channels_now(const DeviceSettings& device, DeviceChannels channels) {
+    return channels_at_open(device, channels);
+}
+
+}  // namespace
+}  // namespace host_driver
+
+extern const DriverRow host_driver_row{.name = "host",
+                                       .settings = host_driver::rows,
+                                       .make = host_driver::make,
+                                       .channels_now = host_driver::channels_now};
+
+}  // namespace telegate

@@ -1,0 +1,112 @@
+#include "config/setting_rules.hpp"
+#include "device/driver_row.hpp"
+#include "device/iio_driver.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace iio_driver {
+namespace {
+
+/// What a device with the driver iio says.
+struct IioSettings {
+    std::string device;
+    std::vector<std::string> channels;  // none: all
+    bool buffered = false;
+    std::string trigger;  // "": as it is set
+    std::int64_t buffer_length = 128;
+    std::optional<double> sampling_frequency;  // Hz; not set: as it is
+    std::string timestamp_clock = "monotonic";
+    std::int64_t silence_ms = 0;  // 0: never
+    std::string sys_root = "/sys";
+    std::string dev_root = "/dev";
+};
+
+using I = IioSettings;
+
+constexpr std::array<std::string_view, 2> clocks{"monotonic", "realtime"};
+constexpr TextRule device_rule{.prefixes = {}, .allowed = "a name, a label, or iio:deviceN", .bytes_max = 128};
+constexpr TextRule trigger_rule{
+    .prefixes = {}, .allowed = "the name of a trigger, or nothing", .bytes_max = 128, .may_be_empty = true};
+constexpr TextListRule channels_rule{
+    .allowed = "the name of an input, such as voltage0 or accel_x", .bytes_max = 64, .count_max = 128};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "device", .key = "device", .rule = device_rule, .applies = Applies::file,
+               .required = true,
+               .meaning = "What the attribute name or label of the device says, or iio:deviceN.",
+               .slot = driver_slot<&I::device>},
+    SettingRow{.section = "device", .key = "channels", .rule = channels_rule, .applies = Applies::file,
+               .meaning = "Inputs that are read, named as in sysfs without in_; nothing means all.",
+               .slot = driver_slot<&I::channels>},
+    SettingRow{.section = "device", .key = "buffered", .rule = BooleanRule{},
+               .applies = Applies::file,
+               .meaning = "Whether every frame of the device's buffer is taken, with the kernel's times, rather than one "
+                          "look at each interval.",
+               .slot = driver_slot<&I::buffered>},
+    SettingRow{.section = "device", .key = "trigger", .rule = trigger_rule, .applies = Applies::file,
+               .meaning = "With buffered: what makes the device take a frame; nothing leaves it as it is set.",
+               .slot = driver_slot<&I::trigger>},
+    SettingRow{.section = "device", .key = "buffer_length",
+               .rule = WholeRule{.min = 1, .max = 65'536}, .unit = "frames", .applies = Applies::file,
+               .meaning = "With buffered: frames that the kernel keeps for the gateway.",
+               .slot = driver_slot<&I::buffer_length>},
+    SettingRow{.section = "device", .key = "sampling_frequency",
+               .rule = RealRule{.min = 1e-6, .max = 1e9}, .unit = "Hz", .applies = Applies::file,
+               .unset = "as it is set in the device",
+               .meaning = "How often the device samples by itself.", .slot = driver_slot<&I::sampling_frequency>},
+    SettingRow{.section = "device", .key = "timestamp_clock", .rule = ChoiceRule{clocks},
+               .applies = Applies::file,
+               .meaning = "With buffered: which clock the kernel takes the times of frames from.",
+               .slot = driver_slot<&I::timestamp_clock>},
+    SettingRow{.section = "device", .key = "silence_ms",
+               .rule = WholeRule{.min = 0, .max = 86'400'000}, .unit = "ms", .applies = Applies::live,
+               .meaning = "With buffered: time without a frame after which reading has failed; 0 means never.",
+               .slot = driver_slot<&I::silence_ms>},
+    SettingRow{.section = "device", .key = "sys_root", .rule = rules::directory,
+               .applies = Applies::file,
+               .meaning = "Where sysfs is mounted.", .slot = driver_slot<&I::sys_root>},
+    SettingRow{.section = "device", .key = "dev_root", .rule = rules::directory,
+               .applies = Applies::file,
+               .meaning = "Where the character devices are.", .slot = driver_slot<&I::dev_root>},
+};
+// clang-format on
+
+std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*channels*/) {
+    const IioSettings& from = part_of<IioSettings>(device.driver_settings);
+    IioDriverOptions options;
+    options.device = from.device;
+    options.channels = from.channels;
+    options.buffered = from.buffered;
+    options.trigger = from.trigger;
+    options.buffer_length = from.buffer_length;
+    options.sampling_frequency = from.sampling_frequency.value_or(0.0);
+    options.timestamp_clock = from.timestamp_clock;
+    options.silence_ms = from.silence_ms;
+    options.sys_root = from.sys_root;
+    options.dev_root = from.dev_root;
+    return make_iio_driver(std::move(options));
+}
+
+std::optional<std::vector<std::string>> channels_now(const DeviceSettings& device, DeviceChannels /*channels*/) {
+    const auto& from = part_of<IioSettings>(device.driver_settings);
+    if (from.buffered) {
+        return std::nullopt;
+    }
+    std::vector<std::string> names = iio_channels_now(from.sys_root, from.device);
+    return names.empty() ? std::nullopt : std::optional(std::move(names));
+}
+
+}  // namespace
+}  // namespace iio_driver
+
+extern const DriverRow iio_driver_row{
+    .name = "iio", .settings = iio_driver::rows, .make = iio_driver::make, .channels_now = iio_driver::channels_now};
+
+}  // namespace telegate

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "config/enum_names.hpp"
+#include "config/setting_row.hpp"
+#include "device/line_format.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+// What the settings of several drivers say of the lines that a device writes.
+
+inline constexpr auto line_delimiters =
+    enum_names<char>({{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"blank", ' '}, {"bar", '|'}, {"colon", ':'}});
+// A name of a channel and a unit.
+inline constexpr TextListRule line_columns{
+    .allowed = "NAME, NAME[UNIT] or -", .bytes_max = 128, .count_max = 256, .may_repeat = true};
+inline constexpr TextRule line_pattern{
+    .prefixes = {}, .allowed = "a regular expression, or nothing", .bytes_max = 1'024, .may_be_empty = true};
+
+template <class DriverSettings>
+[[nodiscard]] LineFormat to_line_format(LineFormat::Kind kind, const DriverSettings& from) {
+    LineFormat format;
+    format.kind = kind;
+    format.delimiter = line_delimiters.value(from.delimiter);
+    format.columns = from.columns;
+    format.pattern = from.pattern;
+    format.checksum_required = from.checksum_required;
+    return format;
+}
+
+}  // namespace telegate

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "config/enum_names.hpp"
+#include "config/setting_row.hpp"
+#include "device/metric_rules.hpp"
+
+#include <string_view>
+
+namespace telegate {
+
+// What the settings of several drivers say of lines that name their metrics.
+
+inline constexpr auto time_precisions = enum_names<TimePrecision>({{"auto", TimePrecision::by_size},
+                                                                   {"ns", TimePrecision::ns},
+                                                                   {"us", TimePrecision::us},
+                                                                   {"ms", TimePrecision::ms},
+                                                                   {"s", TimePrecision::s}});
+inline constexpr TextRule metric_member{
+    .prefixes = {}, .allowed = "the name of a member, or nothing", .bytes_max = 64, .may_be_empty = true};
+
+template <class DriverSettings>
+[[nodiscard]] MetricRules to_metric_rules(const DriverSettings& from) {
+    MetricRules rules;
+    rules.use_time = from.use_time;
+    rules.time_precision = time_precisions.value(from.time_precision);
+    rules.time_member = from.time_member;
+    rules.name_member = from.name_member;
+    return rules;
+}
+
+}  // namespace telegate

@@ -1,0 +1,178 @@
+#include "modbus/modbus_settings.hpp"
+
+#include "device/modbus_driver.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace telegate {
+namespace modbus_driver {
+namespace {
+
+using S = ModbusSettings;
+using N = ModbusChannelSettings;
+
+constexpr auto parities =
+    enum_names<ModbusParity>({{"none", ModbusParity::none}, {"even", ModbusParity::even}, {"odd", ModbusParity::odd}});
+constexpr auto types = enum_names<std::optional<ModbusType>>({{"auto", std::nullopt},
+                                                              {"bool", ModbusType::boolean},
+                                                              {"int16", ModbusType::int16},
+                                                              {"uint16", ModbusType::uint16},
+                                                              {"int32", ModbusType::int32},
+                                                              {"uint32", ModbusType::uint32},
+                                                              {"int64", ModbusType::int64},
+                                                              {"uint64", ModbusType::uint64},
+                                                              {"float32", ModbusType::float32},
+                                                              {"float64", ModbusType::float64}});
+constexpr std::array<std::string_view, 2> orders{"big", "little"};
+constexpr std::array<std::string_view, 2> schemes{"tcp://", "rtu://"};
+constexpr TextRule endpoint_rule{
+    .prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH", .path_prefix = "rtu://"};
+constexpr TextRule registers_rule{
+    .prefixes = {}, .allowed = "the path of a CSV file, or nothing", .may_be_empty = true};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "device", .key = "endpoint", .rule = endpoint_rule, .applies = Applies::live,
+               .required = true,
+               .meaning = "Where the units are: a host and a port, 502 if there is none, or a serial line, best by a "
+                          "name that stays the same, such as one in /dev/serial/by-id.",
+               .slot = driver_slot<&S::endpoint>},
+    SettingRow{.section = "device", .key = "registers", .rule = registers_rule,
+               .applies = Applies::file, .names_channels = true,
+               .meaning = "CSV file with a row for each channel, relative to the folder of the settings file. Its first "
+                          "line names the columns: name and keys of a channel, where order is word_order. Nothing "
+                          "means none.",
+               .slot = driver_slot<&S::registers>},
+    SettingRow{.section = "device", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
+               .applies = Applies::live,
+               .meaning = "Unit of the channels that name none; 1 to 247 on a serial line.",
+               .slot = driver_slot<&S::unit_id>},
+    SettingRow{.section = "device", .key = "timeout_ms", .rule = WholeRule{.min = 10, .max = 10'000},
+               .unit = "ms", .applies = Applies::live,
+               .meaning = "How long a connection and each answer is waited for.",
+               .slot = driver_slot<&S::timeout_ms>},
+    SettingRow{.section = "device", .key = "read_gap_max", .rule = WholeRule{.min = 0, .max = 124},
+               .unit = "registers", .applies = Applies::live,
+               .meaning = "Registers between two channels that are read for nothing, so that one request serves both.",
+               .slot = driver_slot<&S::read_gap_max>},
+    SettingRow{.section = "device", .key = "registers_max", .rule = WholeRule{.min = 1, .max = 125},
+               .unit = "registers", .applies = Applies::live,
+               .meaning = "Registers that one request asks for at most.", .slot = driver_slot<&S::registers_max>},
+    SettingRow{.section = "device", .key = "baud", .rule = WholeRule{.min = 300, .max = 1'152'000},
+               .applies = Applies::live,
+               .meaning = "Rate of the serial line in bits per second, one of the usual ones.",
+               .slot = driver_slot<&S::baud>},
+    SettingRow{.section = "device", .key = "parity", .rule = ChoiceRule{parities.names},
+               .applies = Applies::live, .meaning = "Parity of the serial line.",
+               .slot = driver_slot<&S::parity>},
+    SettingRow{.section = "device", .key = "data_bits", .rule = WholeRule{.min = 7, .max = 8},
+               .applies = Applies::live,
+               .meaning = "Bits of a character on the serial line; this protocol has no other than 8.",
+               .slot = driver_slot<&S::data_bits>},
+    SettingRow{.section = "device", .key = "stop_bits", .rule = WholeRule{.min = 1, .max = 2},
+               .applies = Applies::live, .meaning = "Bits that end a character on the serial line.",
+               .slot = driver_slot<&S::stop_bits>},
+    SettingRow{.section = "device", .key = "pause_ms", .rule = WholeRule{.min = 0, .max = 1'000},
+               .unit = "ms", .applies = Applies::live,
+               .meaning = "Silence on the serial line before each request, where 3.5 characters are too few.",
+               .slot = driver_slot<&S::pause_ms>},
+    SettingRow{.section = "channel", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
+               .applies = Applies::live, .unset = "that of the device",
+               .meaning = "Unit that has the value.", .slot = driver_slot<&N::unit_id>},
+    SettingRow{.section = "channel", .key = "table", .rule = ChoiceRule{modbus_tables.names},
+               .applies = Applies::live, .meaning = "Table that has the value: registers (holding, input) or bits.",
+               .slot = driver_slot<&N::table>},
+    SettingRow{.section = "channel", .key = "address", .rule = WholeRule{.min = 0, .max = 65'535},
+               .applies = Applies::live, .unset = "nothing is read",
+               .meaning = "Where it begins, as it goes over the wire: the first register of a table is 0.",
+               .slot = driver_slot<&N::address>},
+    SettingRow{.section = "channel", .key = "type", .rule = ChoiceRule{types.names},
+               .applies = Applies::live,
+               .meaning = "What it is; auto means bool for a bit and uint16 for a register.",
+               .slot = driver_slot<&N::type>},
+    SettingRow{.section = "channel", .key = "word_order", .rule = ChoiceRule{orders},
+               .applies = Applies::live, .column = "order",
+               .meaning = "Of a value of several registers: whether the high one comes first (big) or the low one.",
+               .slot = driver_slot<&N::word_order>},
+    SettingRow{.section = "channel", .key = "byte_swap", .rule = BooleanRule{},
+               .applies = Applies::live, .meaning = "Whether the low byte of a register comes first.",
+               .slot = driver_slot<&N::byte_swap>},
+    SettingRow{.section = "channel", .key = "bit", .rule = WholeRule{.min = 0, .max = 15},
+               .applies = Applies::live, .unset = "the whole register",
+               .meaning = "One bit of the register, where 0 is the lowest.", .slot = driver_slot<&N::bit>},
+};
+// clang-format on
+
+std::optional<int> to_int(std::optional<std::int64_t> number) {
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+ModbusChannel to_channel(const ChannelSettings& from) {
+    const auto& said = part_of<ModbusChannelSettings>(from.driver_settings);
+    ModbusChannel channel;
+    channel.name = from.channel();
+    channel.unit = from.unit;
+    channel.unit_id = to_int(said.unit_id);
+    channel.table = modbus_tables.value(said.table);
+    channel.address = static_cast<int>(said.address.value_or(0));
+    channel.type = types.value(said.type);
+    channel.low_word_first = said.word_order == "little";
+    channel.byte_swap = said.byte_swap;
+    channel.bit = to_int(said.bit);
+    return channel;
+}
+
+std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channels) {
+    const ModbusSettings& from = part_of<ModbusSettings>(device.driver_settings);
+    ModbusDriverOptions options;
+    options.endpoint = from.endpoint;
+    options.baud = static_cast<int>(from.baud);
+    options.parity = parities.value(from.parity);
+    options.data_bits = static_cast<int>(from.data_bits);
+    options.stop_bits = static_cast<int>(from.stop_bits);
+    options.pause = std::chrono::milliseconds(from.pause_ms);
+    options.unit_id = static_cast<int>(from.unit_id);
+    options.timeout = std::chrono::milliseconds(from.timeout_ms);
+    options.read_gap_max = static_cast<int>(from.read_gap_max);
+    options.registers_max = static_cast<int>(from.registers_max);
+    for (const ChannelSettings* const channel : channels) {
+        if (part_of<ModbusChannelSettings>(channel->driver_settings).address) {
+            options.channels.push_back(to_channel(*channel));
+        } else {  // made by the driver, and only processed further
+            refuse_given(*channel, "modbus", {"type", "table", "unit_id", "bit", "word_order", "byte_swap"},
+                         "without an address, allowed: only with address");
+        }
+    }
+    return make_modbus_driver(std::move(options));
+}
+
+std::optional<DeviceAddress> address(const DeviceSettings& device) {
+    constexpr std::string_view rtu = "rtu://";
+    const std::string& given = part_of<ModbusSettings>(device.driver_settings).endpoint;
+    return given.starts_with(rtu)
+               ? std::optional(DeviceAddress{.key = "endpoint", .value = given, .file = given.substr(rtu.size())})
+               : std::nullopt;
+}
+
+std::string_view needs(const DeviceSettings& /*device*/) {
+    return "a channel that is read needs an address";
+}
+
+}  // namespace
+}  // namespace modbus_driver
+
+extern const DriverRow modbus_driver_row{.name = "modbus",
+                                         .settings = modbus_driver::rows,
+                                         .make = modbus_driver::make,
+                                         .address = modbus_driver::address,
+                                         .warn = add_modbus_warnings,
+                                         .needs = modbus_driver::needs};
+
+}  // namespace telegate

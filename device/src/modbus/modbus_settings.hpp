@@ -1,0 +1,50 @@
+#pragma once
+
+#include "config/enum_names.hpp"
+#include "device/driver_row.hpp"
+#include "device/modbus_driver.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// What a device with the driver modbus says.
+struct ModbusSettings {
+    std::string endpoint;
+    std::string registers;  // a table of channels, read when the settings are loaded; "": none
+    std::int64_t baud = 9'600;
+    std::string parity = "none";
+    std::int64_t data_bits = 8;
+    std::int64_t stop_bits = 1;
+    std::int64_t pause_ms = 0;
+    std::int64_t unit_id = 1;
+    std::int64_t timeout_ms = 500;
+    std::int64_t read_gap_max = 8;
+    std::int64_t registers_max = 125;
+};
+
+/// What is said of a channel of such a device.
+struct ModbusChannelSettings {
+    std::optional<std::int64_t> unit_id;  // not set: the device's
+    std::string table = "holding";
+    std::optional<std::int64_t> address;  // not set: nothing is read for it
+    std::string type = "auto";
+    std::string word_order = "big";
+    bool byte_swap = false;
+    std::optional<std::int64_t> bit;  // not set: the whole register
+};
+
+inline constexpr auto modbus_tables = enum_names<ModbusTable>({{"holding", ModbusTable::holding},
+                                                               {"input", ModbusTable::input},
+                                                               {"coil", ModbusTable::coil},
+                                                               {"discrete", ModbusTable::discrete}});
+
+/// Adds a warning for what is allowed in the channels of a modbus device and mostly a mistake: addresses as manuals
+/// number them, such as 40101, and channels whose registers overlap in part, up to 20 of the latter.
+void add_modbus_warnings(const DeviceSettings& device, DeviceChannels channels, std::vector<SettingsProblem>& warnings);
+
+}  // namespace telegate

@@ -1,0 +1,125 @@
+#include "modbus/modbus_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// How manuals number the registers of a table: from `first` on, in place of address 0.
+struct ManualNumbers {
+    std::string_view table;
+    std::int64_t first;
+    std::string_view words;
+};
+constexpr std::array manual_numbers{ManualNumbers{"discrete", 10'001, "discrete input"},
+                                    ManualNumbers{"input", 30'001, "input register"},
+                                    ManualNumbers{"holding", 40'001, "holding register"}};
+constexpr std::int64_t manual_numbers_count = 9'999;
+constexpr std::size_t overlaps_told_max = 20;
+
+const ModbusChannelSettings& settings_of(const ChannelSettings& channel) {
+    return part_of<ModbusChannelSettings>(channel.driver_settings);
+}
+
+struct Registers {
+    const ChannelSettings* channel;
+    std::int64_t unit;
+    std::string_view table;
+    std::int64_t begin;
+    std::int64_t end;
+};
+
+std::int64_t register_count(std::string_view type) noexcept {
+    return type.ends_with("64") ? 4 : type.ends_with("32") ? 2 : 1;
+}
+
+std::string range_text(const Registers& registers) {
+    const bool is_one = registers.end - registers.begin == 1;
+    return std::to_string(registers.begin) + (is_one ? "" : '-' + std::to_string(registers.end - 1));
+}
+
+/// `count`: how many channels have such an address.
+std::string manual_text(const ManualNumbers& numbers, std::int64_t address, std::size_t count) {
+    const std::string given = std::to_string(address);
+    std::string text = given + " goes over the wire as it is; a manual's ";
+    text.append(given).append(" is ").append(numbers.words).append(" ");
+    text += std::to_string(address - numbers.first);
+    return count == 1 ? text : text + " (channels with such an address: " + std::to_string(count) + ')';
+}
+
+std::string overlap_text(const Registers& each, const Registers& before) {
+    std::string text(each.table);
+    text.append(" ").append(range_text(each)).append(" overlaps with ").append(range_text(before));
+    return text.append(" of channel \"").append(before.channel->name).append("\"");
+}
+
+void add_warning(const ChannelSettings& channel, std::string what, std::vector<SettingsProblem>& warnings) {
+    SectionProblems("channel." + channel.name, channel.places, channel.place, warnings).add("address", std::move(what));
+}
+
+/// One warning for each table, at its first channel: who takes the numbers of a manual does so throughout.
+void add_manual_numbers(DeviceChannels channels, std::vector<SettingsProblem>& warnings) {
+    for (const ManualNumbers& numbers : manual_numbers) {
+        const auto is_one = [&](const ChannelSettings* channel) {
+            const std::int64_t address = settings_of(*channel).address.value_or(0);
+            return settings_of(*channel).table == numbers.table && address >= numbers.first &&
+                   address < numbers.first + manual_numbers_count;
+        };
+        const auto first = std::find_if(channels.begin(), channels.end(), is_one);
+        if (first == channels.end()) {
+            continue;
+        }
+        const auto count = static_cast<std::size_t>(std::count_if(first, channels.end(), is_one));
+        add_warning(**first, manual_text(numbers, *settings_of(**first).address, count), warnings);
+    }
+}
+
+std::vector<Registers> registers_of(const DeviceSettings& device, DeviceChannels channels) {
+    const std::int64_t unit_id = part_of<ModbusSettings>(device.driver_settings).unit_id;
+    std::vector<Registers> all;
+    for (const ChannelSettings* const channel : channels) {
+        const ModbusChannelSettings& from = settings_of(*channel);
+        const bool is_word = from.table == "holding" || from.table == "input";
+        if (from.address && is_word && !from.bit) {
+            all.push_back({channel, from.unit_id.value_or(unit_id), from.table, *from.address,
+                           *from.address + register_count(from.type)});
+        }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Registers& a, const Registers& b) {
+        return std::tie(a.unit, a.table, a.begin) < std::tie(b.unit, b.table, b.begin);
+    });
+    return all;
+}
+
+/// Compares each with the one before it that reaches farthest.
+void add_overlaps(const std::vector<Registers>& all, std::vector<SettingsProblem>& warnings) {
+    std::size_t count = 0;
+    const Registers* reach = nullptr;
+    for (const Registers& each : all) {
+        const bool is_same_table = reach != nullptr && each.unit == reach->unit && each.table == reach->table;
+        if (is_same_table && each.begin < reach->end) {
+            const bool is_same = each.begin == reach->begin && each.end == reach->end;  // read as two things on purpose
+            if (!is_same && ++count <= overlaps_told_max) {
+                add_warning(*each.channel, overlap_text(each, *reach), warnings);
+            }
+        }
+        reach = is_same_table && reach->end >= each.end ? reach : &each;
+    }
+}
+
+}  // namespace
+
+void add_modbus_warnings(const DeviceSettings& device, DeviceChannels channels,
+                         std::vector<SettingsProblem>& warnings) {
+    add_manual_numbers(channels, warnings);
+    add_overlaps(registers_of(device, channels), warnings);
+}
+
+}  // namespace telegate

@@ -1,0 +1,82 @@
+#include "config/enum_names.hpp"
+#include "device/driver_row.hpp"
+#include "device/replay_driver.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace telegate {
+namespace replay_driver {
+namespace {
+
+/// What a device with the driver replay says.
+struct ReplaySettings {
+    std::string file;
+    double speed = 1.0;
+    std::string mode = "timed";
+    bool loop = false;
+    std::string source;  // "": all recorded devices
+    std::string use_time = "now";
+};
+
+using R = ReplaySettings;
+
+constexpr auto modes = enum_names<ReplayMode>({{"timed", ReplayMode::timed}, {"stepped", ReplayMode::stepped}});
+constexpr auto times = enum_names<ReplayTime>({{"now", ReplayTime::now}, {"recorded", ReplayTime::recorded}});
+constexpr TextRule file_rule{.prefixes = {}, .allowed = "the path of a recording"};
+constexpr TextRule source_rule{
+    .prefixes = {}, .allowed = "the name of a recorded device, or nothing", .may_be_empty = true};
+constexpr RealRule speed_rule{.min = 0.001, .max = 1'000.0};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "device", .key = "file", .rule = file_rule, .applies = Applies::file,
+               .required = true,
+               .meaning = "The recording that is played.", .slot = driver_slot<&R::file>},
+    SettingRow{.section = "device", .key = "mode", .rule = ChoiceRule{modes.names},
+               .applies = Applies::live,
+               .meaning = "Played as far apart as it was recorded, or one recorded moment at each reading.",
+               .slot = driver_slot<&R::mode>},
+    SettingRow{.section = "device", .key = "speed", .rule = speed_rule, .applies = Applies::live,
+               .meaning = "How many times faster than it was recorded, when it is timed.",
+               .slot = driver_slot<&R::speed>},
+    SettingRow{.section = "device", .key = "loop", .rule = BooleanRule{},
+               .applies = Applies::live,
+               .meaning = "Whether it begins again when it ends.", .slot = driver_slot<&R::loop>},
+    SettingRow{.section = "device", .key = "source", .rule = source_rule, .applies = Applies::live,
+               .meaning = "The recorded device whose channels are played; nothing means all devices, whose channels "
+                          "then are called DEVICE.CHANNEL.",
+               .slot = driver_slot<&R::source>},
+    SettingRow{.section = "device", .key = "use_time", .rule = ChoiceRule{times.names},
+               .applies = Applies::live,
+               .meaning = "Whether samples carry the time when they are played, or when they were recorded.",
+               .slot = driver_slot<&R::use_time>},
+};
+// clang-format on
+
+std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*channels*/) {
+    const ReplaySettings& from = part_of<ReplaySettings>(device.driver_settings);
+    ReplayOptions options;
+    options.file = from.file;
+    options.speed = from.speed;
+    options.mode = modes.value(from.mode);
+    options.loop = from.loop;
+    options.source = from.source;
+    options.time = times.value(from.use_time);
+    return make_replay_driver(std::move(options));
+}
+
+std::string recording(const DeviceSettings& device) {
+    return part_of<ReplaySettings>(device.driver_settings).file;
+}
+
+}  // namespace
+}  // namespace replay_driver
+
+extern const DriverRow replay_driver_row{.name = "replay",
+                                         .settings = replay_driver::rows,
+                                         .make = replay_driver::make,
+                                         .recording = replay_driver::recording};
+
+}  // namespace telegate

@@ -1,0 +1,191 @@
+#include "device/simulated_driver.hpp"
+
+#include "device/option_error.hpp"
+#include "random.hpp"
+#include "simulated/waveform_generator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr std::uint32_t burst_samples_max = 100'000;
+constexpr std::uint32_t copies_max = 100;
+constexpr std::uint64_t fault_stream = 1'000;  // beyond those of the waveforms
+
+void require(bool holds, const char* key, const char* rule) {
+    if (!holds) {
+        throw OptionError(key, rule);
+    }
+}
+
+bool is_probability(double value) noexcept {
+    return value >= 0.0 && value <= 1.0;  // false for NaN
+}
+
+void validate(const SimulatedDriverOptions& options) {
+    using std::chrono::milliseconds;
+    require(!options.waveforms.empty(), "waveforms", "at least one");
+    for (auto one = options.waveforms.begin(); one != options.waveforms.end(); ++one) {
+        require(std::find(std::next(one), options.waveforms.end(), *one) == options.waveforms.end(), "waveforms",
+                "each at most once");
+    }
+    require(options.copies >= 1 && options.copies <= copies_max, "copies", "1 to 100");
+    require(std::isfinite(options.amplitude), "amplitude", "a number");
+    require(std::isfinite(options.offset), "offset", "a number");
+    require(options.period >= milliseconds(1), "period", "1 ms or more");
+    require(is_probability(options.error_probability), "error_probability", "0 to 1");
+    require(is_probability(options.hang_probability), "hang_probability", "0 to 1");
+    require(is_probability(options.stuck_probability), "stuck_probability", "0 to 1");
+    require(is_probability(options.burst_probability), "burst_probability", "0 to 1");
+    require(options.hang_time >= milliseconds(0), "hang_time", "0 or more");
+    require(options.stuck_time >= milliseconds(0), "stuck_time", "0 or more");
+    require(options.burst_samples >= 1 && options.burst_samples <= burst_samples_max, "burst_samples", "1 to 100,000");
+}
+
+/// A fault that lasts: it begins when it strikes and ends by itself.
+class LastingFault {
+  public:
+    /// Whether the fault is on at `now`. One that strikes while it is on does not lengthen it.
+    bool is_on(bool strikes, MonoTime now, Duration lasts) noexcept {
+        if (ends_ && now < *ends_) {
+            return true;
+        }
+        ends_.reset();
+        if (strikes) {
+            ends_ = now + lasts;
+        }
+        return strikes;
+    }
+
+  private:
+    std::optional<MonoTime> ends_;
+};
+
+class SimulatedDriver final : public Driver {
+  public:
+    explicit SimulatedDriver(SimulatedDriverOptions options) : options_(std::move(options)) {
+        validate(options_);
+        for (std::uint32_t copy = 1; copy <= options_.copies; ++copy) {
+            for (const Waveform waveform : options_.waveforms) {
+                lines_.push_back({waveform, copy, generator_of(waveform, copy)});
+            }
+        }
+    }
+
+    void open(SampleBatch& batch) override {
+        for (Line& line : lines_) {
+            const bool counts = line.waveform == Waveform::counter;
+            const std::string name(to_string(line.waveform));
+            line.channel =
+                batch.add_channel(line.copy == 1 ? name : name + '_' + std::to_string(line.copy), counts ? "1" : "");
+        }
+    }
+
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
+        return std::vector<std::string>();
+    }
+
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        if (!run_.first_read) {
+            run_.first_read = now;
+        }
+        // All four are drawn in every tick, so that one fault does not shift the others.
+        const bool hang = draw(options_.hang_probability);
+        const bool error = draw(options_.error_probability);
+        const bool stuck = draw(options_.stuck_probability);
+        const bool burst = draw(options_.burst_probability);
+        if (run_.hang.is_on(hang, now, options_.hang_time)) {
+            return {ReadResult::Status::failed, "does not answer"};
+        }
+        if (error) {
+            return {ReadResult::Status::failed, "read error"};
+        }
+        if (run_.stuck.is_on(stuck, now, options_.stuck_time)) {
+            repeat_last(batch, now);
+            return {};
+        }
+        for (std::uint32_t sample = 0; sample < (burst ? options_.burst_samples : 1); ++sample) {
+            advance(now);
+            give(batch, Quality::good);
+        }
+        return {};
+    }
+
+    void reset() noexcept override {
+        run_ = Run(options_.seed);
+        for (Line& line : lines_) {
+            line.generator = generator_of(line.waveform, line.copy);
+        }
+    }
+
+  private:
+    struct Line {
+        Waveform waveform;
+        std::uint32_t copy;  // from 1
+        WaveformGenerator generator;
+        WaveformGenerator::Value last{};
+        SampleBatch::Channel channel = SampleBatch::Channel::none;
+    };
+
+    /// What a reset forgets.
+    struct Run {
+        explicit Run(std::uint64_t seed) noexcept : faults(seed, fault_stream) {}
+
+        RandomStream faults;
+        LastingFault hang;
+        LastingFault stuck;
+        std::optional<MonoTime> first_read;
+        bool has_values = false;
+    };
+
+    /// Copies differ by chance alone; the first has the seed of the settings.
+    [[nodiscard]] WaveformGenerator generator_of(Waveform waveform, std::uint32_t copy) const noexcept {
+        constexpr std::uint64_t apart = 1'000'003;
+        return {waveform, options_, options_.seed + apart * (copy - 1)};
+    }
+
+    bool draw(double probability) noexcept { return run_.faults.next_unit() < probability; }
+
+    void advance(MonoTime now) noexcept {
+        for (Line& line : lines_) {
+            line.last = line.generator.next(now - *run_.first_read);
+        }
+        run_.has_values = true;
+    }
+
+    /// A device that is stuck from its first read on has frozen at that read's values.
+    void repeat_last(SampleBatch& batch, MonoTime now) {
+        if (!run_.has_values) {
+            advance(now);
+        }
+        give(batch, Quality::uncertain);
+    }
+
+    void give(SampleBatch& batch, Quality quality) const {
+        for (const Line& line : lines_) {
+            if (line.last.is_integer) {
+                batch.add(line.channel, line.last.integer, quality);
+            } else {
+                batch.add(line.channel, line.last.real, quality);
+            }
+        }
+    }
+
+    const SimulatedDriverOptions options_;
+    std::vector<Line> lines_;
+    Run run_{options_.seed};
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_simulated_driver(SimulatedDriverOptions options) {
+    return std::make_unique<SimulatedDriver>(std::move(options));
+}
+
+}  // namespace telegate

@@ -1,0 +1,79 @@
+#include "simulated/waveform_generator.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace telegate {
+namespace {
+
+constexpr double walk_steps_per_amplitude = 100.0;
+constexpr double walk_amplitudes_max = 10.0;
+constexpr int noise_terms = 12;  // uniforms whose sum has variance 1 and reaches 6 either way
+constexpr double noise_sigmas_per_amplitude = 3.0;
+
+}  // namespace
+
+std::string_view to_string(Waveform waveform) noexcept {
+    switch (waveform) {
+        case Waveform::sine: return "sine";
+        case Waveform::ramp: return "ramp";
+        case Waveform::square: return "square";
+        case Waveform::random_walk: return "random_walk";
+        case Waveform::noise: return "noise";
+        case Waveform::counter: return "counter";
+    }
+    return "";
+}
+
+std::vector<Waveform> all_waveforms() {
+    using enum Waveform;
+    return {sine, ramp, square, random_walk, noise, counter};
+}
+
+WaveformGenerator::WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options,
+                                     std::uint64_t seed) noexcept
+    : waveform_(waveform),
+      amplitude_(options.amplitude),
+      offset_(options.offset),
+      period_(options.period),
+      random_(seed, static_cast<std::uint64_t>(waveform)) {}
+
+WaveformGenerator::Value WaveformGenerator::next(Duration elapsed) noexcept {
+    ++count_;
+    switch (waveform_) {
+        case Waveform::sine: return {false, offset_ + amplitude_ * std::sin(2.0 * std::numbers::pi * phase(elapsed))};
+        case Waveform::ramp: return {false, offset_ + amplitude_ * (2.0 * phase(elapsed) - 1.0)};
+        case Waveform::square: return {false, phase(elapsed) < 0.5 ? offset_ + amplitude_ : offset_ - amplitude_};
+        case Waveform::random_walk: return {false, offset_ + walk()};
+        case Waveform::noise: return {false, offset_ + noise()};
+        case Waveform::counter: return {true, 0.0, count_};
+    }
+    return {};
+}
+
+/// 0 <= phase < 1. Reduced as whole nanoseconds, so that it is as exact after a year as at the start.
+double WaveformGenerator::phase(Duration elapsed) const noexcept {
+    return static_cast<double>((elapsed % period_).count()) / static_cast<double>(period_.count());
+}
+
+double WaveformGenerator::walk() noexcept {
+    if (count_ == 1) {
+        return distance_;
+    }
+    const double limit = std::abs(amplitude_) * walk_amplitudes_max;
+    distance_ += (2.0 * random_.next_unit() - 1.0) * amplitude_ / walk_steps_per_amplitude;
+    if (std::abs(distance_) > limit) {  // a step is a small part of the limit: one reflection brings it back inside
+        distance_ = std::copysign(2.0 * limit - std::abs(distance_), distance_);
+    }
+    return distance_;
+}
+
+double WaveformGenerator::noise() noexcept {
+    double sum = 0.0;
+    for (int term = 0; term < noise_terms; ++term) {
+        sum += random_.next_unit();
+    }
+    return (sum - noise_terms / 2.0) * amplitude_ / noise_sigmas_per_amplitude;
+}
+
+}  // namespace telegate

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "config/settings_table.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace telegate::test {
+
+/// A setting of the device's driver, as a file would have it.
+inline std::string setting_of(DeviceSettings device, std::string_view key) {
+    return value_text(*find_setting("device", key, device.driver), &device);
+}
+inline std::string setting_of(ChannelSettings channel, std::string_view driver, std::string_view key) {
+    return value_text(*find_setting("channel", key, driver), &channel);
+}
+
+inline void give(DeviceSettings& device, std::string_view key, const std::string& text) {
+    if (const auto fault = assign(*find_setting("device", key, device.driver), &device, text)) {
+        throw std::invalid_argument(*fault);
+    }
+}
+
+}  // namespace telegate::test
