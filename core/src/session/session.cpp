@@ -1,41 +1,38 @@
 #include "session/session.hpp"
 
+#include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "session/slow_reader.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <new>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace telegate {
 
 using namespace std::chrono;
+using Outcome = SessionReader::Outcome;
 
 Session::Session(SessionContext& context, Arrival arrival)
     : context_(context),
       stream_(std::move(arrival.stream)),
-      id_(arrival.id),
-      endpoint_(std::move(arrival.endpoint)),
-      peer_text_(stream_->peer()),
-      address_(stream_->address()),
-      initiator_(arrival.initiator),
-      keep_outbox_(arrival.keep_outbox),
+      origin_{arrival.id,         std::move(arrival.endpoint), stream_->peer(),
+              stream_->address(), arrival.initiator,           arrival.keep_outbox},
       outbox_(std::move(arrival.outbox)),
       identity_(std::move(arrival.alias)),
-      started_(steady_clock::now()),
       // A peer in this process cannot vanish unseen.
       heartbeat_(stream_->stays_in_process() ? milliseconds(0) : context.options.heartbeat_interval,
                  context.options.heartbeat_timeout),
-      input_(context.buffers),
-      receiver_(context.options.message_bytes_max, context.options.frames_per_message_max),
+      reader_(*stream_, context.buffers, context.options),
       readable_later_(context.reactor, [this] { guard(&Session::on_readable); }),
-      sender_(*outbox_),
-      alive_(std::make_shared<char>()) {
+      writer_(*stream_, *outbox_),
+      room_later_(context.reactor, [this] { guard(&Session::tell_room); }) {
     const Security& security = arrival.security != nullptr ? *arrival.security : context.options.security;
     // What never leaves the process needs no guard.
-    handshake_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
-                                              stream_->stays_in_process() ? Security{} : security});
+    greeting_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
+                                             stream_->stays_in_process() ? Security{} : security});
     stream_->watch([this] { guard(&Session::on_readable); }, [this] { guard(&Session::on_writable); });
 }
 
@@ -59,38 +56,51 @@ void Session::start() {
 }
 
 void Session::greet() {
-    sender_.add_raw(handshake_->take_output());
+    writer_.add_raw(greeting_->handshake.take_output());
     flush();
     if (state_ != State::closed) {
         stream_->wait_readable();
     }
 }
 
+void Session::read_handshake() {
+    while (reader_.has_bytes_left()) {
+        if (const auto outcome = reader_.read(); outcome != Outcome::got) {
+            return on_unread(outcome);
+        }
+        shake_hands();
+        if (state_ != State::handshake) {
+            return;
+        }
+    }
+    stream_->wait_readable();
+}
+
 /// Feeds what has arrived to the handshake.
 void Session::shake_hands() {
-    const Bytes unread = input_.unread();
+    zmtp::Handshake& handshake = greeting_->handshake;
+    const Bytes unread = reader_.unread();
     Bytes left = unread;
-    const zmtp::Handshake::Status status = handshake_->feed(left);
-    input_.consume(unread.size() - left.size());
+    const zmtp::Handshake::Status status = handshake.feed(left);
+    reader_.consume(unread.size() - left.size());
     if (status == zmtp::Handshake::Status::violation) {
-        peer_ = handshake_->peer();  // for the monitor
-        return close(handshake_->fault());
+        peer_ = handshake.peer();  // for the monitor
+        return close(handshake.fault());
     }
-    sender_.add_raw(handshake_->take_output());
+    writer_.add_raw(handshake.take_output());
     if (status == zmtp::Handshake::Status::done) {
         open();
-    } else if (sender_.has_control()) {
+    } else if (writer_.has_control()) {
         flush();
     }
 }
 
 void Session::open() {
-    peer_ = handshake_->peer();
-    cipher_ = handshake_->take_cipher();
-    handshake_.reset();
-    receiver_.set_cipher(cipher_.get());
-    sender_.begin_messages(cipher_.get());
-    sent_before_ = outbox_->sent();
+    peer_ = greeting_->handshake.peer();
+    cipher_ = greeting_->handshake.take_cipher();
+    greeting_.reset();
+    reader_.set_cipher(cipher_.get());
+    writer_.begin_messages(cipher_.get());
     if (identity_.empty()) {
         identity_ = peer_.identity;
     }
@@ -101,71 +111,196 @@ void Session::open() {
     if (state_ != State::open) {
         return;
     }
-    if (input_.unread().empty()) {
-        input_.release();
+    if (reader_.unread().empty()) {
+        reader_.release();
         stream_->wait_readable();
     } else {
         tell_readable();  // it came behind the handshake
     }
 }
 
+void Session::on_readable() {
+    reader_.begin_turn();
+    switch (state_) {
+        case State::handshake: return read_handshake();
+        case State::open: return tell_readable();
+        case State::draining: return discard_input();
+        case State::closed: return;
+    }
+}
+
+/// Nobody wants it any more, but the end of the stream is behind it.
+void Session::discard_input() {
+    do {
+        reader_.consume(reader_.unread().size());
+        if (const auto outcome = reader_.read(); outcome != Outcome::got) {
+            return on_unread(outcome);
+        }
+    } while (reader_.has_bytes_left());
+    stream_->wait_readable();
+}
+
+/// The stream has given nothing.
+void Session::on_unread(Outcome outcome) {
+    if (outcome == Outcome::end) {
+        close(why_ended());
+    } else if (outcome == Outcome::error) {
+        close_by_error(reader_.error());
+    } else if (writer_.state() == SessionWriter::State::failed) {
+        close_by_error(writer_.error());
+    } else {
+        if (retirement_) {
+            retirement_->caught_up = true;
+        }
+        reader_.release();
+        stream_->wait_readable();
+    }
+}
+
+void Session::tell_readable() {
+    if (reader_.tell()) {
+        context_.events.readable(*this);
+    }
+}
+
+Session::TakeStatus Session::take(MessageBatch& batch) {
+    if (state_ != State::open) {
+        return TakeStatus::idle;
+    }
+    reader_.begin_take();
+    if (batch.empty() && context_.last_taken != nullptr && context_.last_taken != this) {
+        context_.last_taken->reader_.release();  // its batch was the last one; a buffer that is warm serves us
+    }
+    context_.last_taken = this;
+    if (reader_.has_ahead()) {
+        return give_ahead(batch);
+    }
+    const std::size_t before = batch.size();
+    const TakeStatus status = fill(batch);
+    reader_.count_received(batch.size() - before);
+    if (writer_.has_control()) {
+        flush();
+    }
+    return status;
+}
+
+Session::TakeStatus Session::give_ahead(MessageBatch& batch) {
+    TELEGATE_ASSERT(batch.empty());
+    batch = std::exchange(reader_.ahead(), {});
+    reader_.count_received(batch.size());
+    readable_later_.ask();
+    return TakeStatus::idle;
+}
+
+/// An owner that does not take, perhaps because it only ever sends, must not keep a PING from its answer, nor us from
+/// seeing the end of the stream. Goes up to the first messages, which wait for the owner.
+void Session::look_ahead() {
+    if (state_ != State::open || context_.is_held || !reader_.is_overdue()) {
+        return;
+    }
+    if (context_.last_taken == this) {
+        context_.last_taken = nullptr;  // the input stays as it is until the next take()
+    }
+    reader_.begin_turn();
+    MessageBatch& ahead = reader_.ahead();
+    (void)fill(ahead);
+    if (ahead.empty()) {
+        ahead = {};  // with its room
+        reader_.begin_take();
+    }
+    if (writer_.has_control()) {
+        flush();
+    }
+}
+
+Session::TakeStatus Session::fill(MessageBatch& batch) {
+    const std::size_t before = batch.size();
+    // What is there now is asked for without waiting to be told.
+    const bool reads_on = writer_.state() == SessionWriter::State::failed || (retirement_ && !is_caught_up());
+    while (state_ == State::open) {
+        switch (const Outcome outcome = reader_.fill(batch, before, reads_on)) {
+            case Outcome::command: on_command(reader_.command()); break;
+            case Outcome::violation: close_as(Ending::violation, reader_.fault()); break;
+            case Outcome::more: readable_later_.ask(); return TakeStatus::more;
+            case Outcome::got: stream_->wait_readable(); return TakeStatus::idle;
+            case Outcome::empty:
+            case Outcome::end:
+            case Outcome::error: on_unread(outcome); return TakeStatus::idle;
+        }
+    }
+    return TakeStatus::idle;
+}
+
+void Session::on_command(Bytes body) {
+    const auto command = zmtp::parse_command(body);
+    if (!command) {
+        return close_as(Ending::violation, "malformed command");
+    }
+    if (command->name == "PING") {
+        on_ping(command->data);
+    } else if (command->name == "PONG") {
+        heartbeat_.pong_received(steady_clock::now());
+    } else if (command->name == "READY" || command->name == "ERROR") {
+        close_as(Ending::violation, "handshake command after the handshake");
+    } else if ((command->name == "SUBSCRIBE" || command->name == "CANCEL") && context_.events.command) {
+        context_.events.command(*this, *command);
+    }
+    // Unknown commands are skipped, as libzmq does, so that newer peers can talk to us.
+}
+
+void Session::on_ping(Bytes data) {
+    const auto ping = zmtp::parse_ping(data);
+    if (!ping) {
+        return close_as(Ending::violation, "malformed PING");
+    }
+    heartbeat_.set_ttl(milliseconds(100 * ping->ttl_deciseconds), reader_.bytes_received());
+    const auto pong = [&](std::vector<std::byte>& out) {
+        zmtp::append_pong(out, ping->context);
+    };
+    if (writer_.is_over() || writer_.add_command(pong) > 0) {
+        return;
+    }
+    flush();  // a burst that came in one piece is no fault; what the stream does not take is
+    if (state_ != State::closed && writer_.add_command(pong) == 0) {
+        close("does not read its PONGs");
+    }
+}
+
 void Session::on_writable() {
-    waiting_writable_ = false;
+    writer_.end_wait();
     flush();
 }
 
 void Session::flush() {
-    dirty_ = false;
-    if (stream_ended_ || write_error_ != 0 || state_ == State::closed) {
-        return;
-    }
-    if (waiting_writable_ && !stream_->is_writable()) {
-        return;
-    }
-    waiting_writable_ = false;
-    const std::size_t half = outbox_->bytes_max_or(context_.options.backlog_bytes_max) / 2;
-    was_full_ = was_full_ || outbox_->backlog().bytes() > half;
-    if (outbox_->slow() != nullptr) {
-        outbox_->slow()->begin_write();
-    }
-    const Sender::Status status = sender_.write(*stream_, limits::write_bytes_per_turn);
-    if (outbox_->slow() != nullptr) {
-        outbox_->slow()->end_write(status == Sender::Status::full);
-    }
-    switch (status) {
-        case Sender::Status::done: end_stream_when_drained(); break;
-        case Sender::Status::full:
-        case Sender::Status::partial:  // goes on in a later turn of the loop
-            stream_->wait_writable();
-            waiting_writable_ = true;  // last: the wait may lack memory
-            break;
-        case Sender::Status::failed: return stop_writing(sender_.error());
-    }
-    const bool has_room = outbox_->backlog().bytes() <= half;
-    if ((was_full_ || outbox_->refused()) && has_room && context_.events.room && !room_posted_) {
-        later(&Session::tell_room);  // not from here: whoever hears it may well send and flush
-        room_posted_ = true;
+    writer_.mark_clean();
+    if (state_ != State::closed && writer_.may_write()) {
+        on_written(writer_.write(backlog_bytes_max()));
     }
 }
 
-/// What has arrived before is still to be read; the reading finds the end, and closes.
-void Session::stop_writing(int error) {
-    write_error_ = error;
-    write_failed_ = steady_clock::now();
-    if (state_ == State::draining) {
-        close_by_error(error);
-    } else {
-        tell_readable_later();
+void Session::on_written(SessionWriter::Written written) {
+    if (written == SessionWriter::Written::failed) {
+        // What has arrived before is still to be read; the reading finds the end, and closes.
+        return state_ == State::draining ? close_by_error(writer_.error()) : readable_later_.ask();
+    }
+    if (written == SessionWriter::Written::all && state_ == State::draining) {
+        // The peer reads to the end, then closes its side; closing ours first could discard what it has not read.
+        writer_.end();
+    }
+    if (context_.events.room && writer_.has_room_again(backlog_bytes_max())) {
+        room_later_.ask();  // not from here: whoever hears it may well send and flush
     }
 }
 
 void Session::tell_room() {
-    room_posted_ = false;
-    was_full_ = false;
-    outbox_->end_refusal();
+    writer_.end_room();
     if (state_ == State::open) {
         context_.events.room(*this);
     }
+}
+
+std::size_t Session::backlog_bytes_max() const noexcept {
+    return outbox_->bytes_max_or(context_.options.backlog_bytes_max);
 }
 
 void Session::drain() {
@@ -173,31 +308,11 @@ void Session::drain() {
         close("shutdown");
     } else if (state_ == State::open) {
         state_ = State::draining;
-        if (write_error_ != 0) {
-            return close_by_error(write_error_);
+        if (writer_.state() == SessionWriter::State::failed) {
+            return close_by_error(writer_.error());
         }
         stream_->wait_readable();
         flush();
-    }
-}
-
-void Session::end_stream_when_drained() {
-    if (state_ == State::draining) {
-        stream_ended_ = true;
-        // The peer reads to the end, then closes its side; closing ours first could discard what it has not read.
-        stream_->end_writing();
-    }
-}
-
-/// What the peer's machine has received can be read there after we have closed. (Some systems discard it if the peer
-/// writes after that; Linux does not.)
-void Session::tick_drained(steady_clock::time_point now) {
-    if (!stream_ended_ || stream_->unacknowledged_bytes() > 0) {
-        return;
-    }
-    drained_ = drained_.value_or(now);
-    if (now - *drained_ >= limits::drained_time_max) {
-        close("shutdown");
     }
 }
 
@@ -207,8 +322,7 @@ void Session::close(std::string_view why) {
 
 void Session::cut_off() noexcept {
     outbox_->give_up_all();
-    stream_ended_ = true;
-    stream_->end_writing();
+    writer_.end();
 }
 
 void Session::retire(std::string_view why) {
@@ -220,9 +334,8 @@ void Session::retire(std::string_view why) {
     }
     retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
     outbox_->give_up_all();
-    stream_ended_ = true;
-    stream_->end_writing();
-    tell_readable_later();  // not from here: whoever hears it may well receive
+    writer_.end();
+    readable_later_.ask();  // not from here: whoever hears it may well receive
 }
 
 milliseconds Session::retiring_time() const noexcept {
@@ -233,9 +346,10 @@ milliseconds Session::retiring_time() const noexcept {
 
 void Session::set_held(bool held) noexcept {
     held_ = held;
-    write_failed_ = steady_clock::now();
+    const Time now = steady_clock::now();
+    writer_.set_failed_at(now);
     if (retirement_) {
-        retirement_->end = write_failed_ + retiring_time();
+        retirement_->end = now + retiring_time();
     }
 }
 
@@ -243,22 +357,18 @@ bool Session::is_caught_up() const noexcept {
     return state_ == State::closed || (retirement_ && retirement_->caught_up);
 }
 
-bool Session::has_untaken() const noexcept {
-    return readable_told_ || !ahead_.empty() || receiver_.has_unfinished(input_);
-}
-
 /// Not in silence, when something was left.
 void Session::close_unread(std::string_view why) {
-    const bool is_all_read = (!retirement_ || is_caught_up()) && !has_untaken();
+    const bool is_all_read = (!retirement_ || is_caught_up()) && !reader_.has_untaken();
     close(is_all_read ? std::string(why) : std::string(why) + ", not all was read");
 }
 
-void Session::tick_retired(steady_clock::time_point now) {
+void Session::tick_retired(Time now) {
     if (held_ || now < retirement_->end) {
         return;
     }
     // The loop itself may have been held up until now.
-    const bool is_done = is_caught_up() && !has_untaken();
+    const bool is_done = is_caught_up() && !reader_.has_untaken();
     if (is_done || std::exchange(retirement_->overdue, true)) {
         close_unread(retirement_->why);
     }
@@ -275,7 +385,7 @@ std::string_view Session::why_ended() const noexcept {
     if (retirement_) {
         return retirement_->why;
     }
-    return stream_ended_ ? "shutdown" : "peer left";
+    return writer_.state() == SessionWriter::State::ended ? "shutdown" : "peer left";
 }
 
 void Session::close_as(Ending ending, std::string_view why) {
@@ -284,9 +394,9 @@ void Session::close_as(Ending ending, std::string_view why) {
     }
     state_ = State::closed;
     ending_ = ending;
-    was_cut_ = sender_.is_within_message();
-    if (keep_outbox_) {
-        outbox_->restart_partial(was_cut_);
+    const bool was_cut = writer_.close();
+    if (origin_.keep_outbox) {
+        outbox_->restart_partial(was_cut);
     } else {
         outbox_->give_up_all();
     }
@@ -297,23 +407,27 @@ void Session::close_by_error(int error) {
     close(why_failed(error));
 }
 
-void Session::tick(steady_clock::time_point now) {
-    if (ahead_.empty()) {
-        input_.release();  // of an earlier turn's batch
+void Session::tick(Time now) {
+    if (!reader_.has_ahead()) {
+        reader_.release();  // of an earlier turn's batch
     }
     look_ahead();
-    if (state_ == State::handshake && now - started_ >= context_.options.handshake_time_max) {
+    if (state_ == State::handshake && now - greeting_->started >= context_.options.handshake_time_max) {
         close("no handshake in time");
     } else if (state_ == State::draining) {
-        tick_drained(now);
+        // What the peer's machine has received can be read there after we have closed. (Some systems discard it if the
+        // peer writes after that; Linux does not.)
+        if (writer_.is_drained(now, limits::drained_time_max)) {
+            close("shutdown");
+        }
     } else if (state_ == State::open && retirement_) {
         tick_retired(now);
-    } else if (state_ == State::open && write_error_ != 0) {
-        if (!held_ && now - write_failed_ >= retiring_time()) {
-            close_unread(why_failed(write_error_));
+    } else if (state_ == State::open && writer_.state() == SessionWriter::State::failed) {
+        if (!held_ && now - writer_.failed_at() >= retiring_time()) {
+            close_unread(why_failed(writer_.error()));
         }
     } else if (state_ == State::open) {
-        switch (heartbeat_.look(now, {bytes_received_, readable_told_})) {
+        switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_told()})) {
             case Heartbeat::Look::fine: break;
             case Heartbeat::Look::closer: judge_quiet_peer(now); break;
             case Heartbeat::Look::silent: close_as(Ending::silence, "silent");
@@ -321,9 +435,9 @@ void Session::tick(steady_clock::time_point now) {
     }
 }
 
-void Session::judge_quiet_peer(steady_clock::time_point now) {
+void Session::judge_quiet_peer(Time now) {
     Heartbeat::Signs signs;
-    signs.bytes_written = sender_.bytes_written();
+    signs.bytes_written = writer_.bytes_written();
     signs.unacknowledged = std::min<std::uint64_t>(stream_->unacknowledged_bytes(), signs.bytes_written);
     signs.has_backlog = !outbox_->backlog().empty();
     if (signs.has_backlog || signs.unacknowledged > 0) {
@@ -337,15 +451,15 @@ void Session::judge_quiet_peer(steady_clock::time_point now) {
     }
 }
 
-void Session::send_ping(steady_clock::time_point now) {
+void Session::send_ping(Time now) {
     std::size_t wire_bytes = 0;
-    if (!sender_.has_control()) {  // otherwise nothing has gone out since the last one
+    if (!writer_.has_control()) {  // otherwise nothing has gone out since the last one
         constexpr milliseconds::rep ttl_max = 650;
         const auto ttl = std::min(context_.options.heartbeat_timeout.count() / 100, ttl_max);
-        command_.clear();
-        zmtp::append_ping(command_, static_cast<std::uint16_t>(ttl), {});
-        if (sender_.add_control(command_)) {
-            wire_bytes = cipher_ == nullptr ? command_.size() : zmtp::CurveCipher::sealed_bytes(command_.size() - 2);
+        const std::size_t bytes = writer_.add_command(
+            [&](std::vector<std::byte>& out) { zmtp::append_ping(out, static_cast<std::uint16_t>(ttl), {}); });
+        if (bytes > 0) {
+            wire_bytes = cipher_ == nullptr ? bytes : zmtp::CurveCipher::sealed_bytes(bytes - 2);
             heartbeat_.ping_left(steady_clock::now());
         }
     }
@@ -355,9 +469,9 @@ void Session::send_ping(steady_clock::time_point now) {
 
 PeerStatus Session::status() const {
     PeerStatus status;
-    status.id = id_;
-    status.endpoint = endpoint_;
-    status.peer = peer_text_;
+    status.id = origin_.id;
+    status.endpoint = origin_.endpoint;
+    status.peer = origin_.peer;
     status.identity = identity_;
     status.socket_type = zmtp::to_string(peer_.socket_type);
     status.mechanism = cipher_ == nullptr ? "NULL" : "CURVE";
@@ -372,21 +486,12 @@ PeerStatus Session::status() const {
     status.losses = outbox_->losses();
     status.pending = outbox_->backlog().messages();
     status.backlog_bytes = outbox_->backlog().bytes();
-    status.received = received_;
-    status.bytes_sent = sender_.bytes_written();
-    status.bytes_received = bytes_received_;
-    status.silent = heartbeat_.silent(steady_clock::now(), bytes_received_);
+    status.received = reader_.received();
+    status.bytes_sent = writer_.bytes_written();
+    status.bytes_received = reader_.bytes_received();
+    status.silent = heartbeat_.silent(steady_clock::now(), reader_.bytes_received());
     status.round_trip = heartbeat_.round_trip();
     return status;
-}
-
-/// In a later turn of the loop, unless we have gone by then.
-void Session::later(void (Session::*call)()) {
-    context_.reactor.post([this, call, alive = std::weak_ptr<void>(alive_)] {
-        if (!alive.expired()) {
-            guard(call);
-        }
-    });
 }
 
 }  // namespace telegate

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "buffers/input.hpp"
 #include "core/message.hpp"
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
@@ -8,8 +7,8 @@
 #include "core/watch.hpp"
 #include "session/heartbeat.hpp"
 #include "session/outbox.hpp"
-#include "session/receiver.hpp"
-#include "session/sender.hpp"
+#include "session/session_reader.hpp"
+#include "session/session_writer.hpp"
 #include "transport/stream.hpp"
 #include "zmtp/handshake.hpp"
 
@@ -51,7 +50,8 @@ struct SessionContext {
     bool is_held = false;           // the socket cannot take more now, see PeerTable::set_held()
 };
 
-/// One peer: its stream, handshake, heartbeat, what it sends and what is sent to it.
+/// One peer: the life of its connection, from the handshake over heartbeats to the reason why it ended. What comes is
+/// the reader's business, what goes the writer's.
 ///
 /// Threads: the reactor's.
 /// Limits:  see limits.hpp: one receive buffer, control_bytes_max, the outbox's own; budgets per turn.
@@ -81,17 +81,17 @@ class Session {
     /// Sends the greeting and begins to read.
     void start();
 
-    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    [[nodiscard]] std::uint64_t id() const noexcept { return origin_.id; }
     [[nodiscard]] State state() const noexcept { return state_; }
-    [[nodiscard]] bool initiator() const noexcept { return initiator_; }
+    [[nodiscard]] bool initiator() const noexcept { return origin_.initiator; }
     [[nodiscard]] bool stays_in_process() const noexcept { return stream_->stays_in_process(); }
-    [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
-    [[nodiscard]] const std::string& peer_text() const noexcept { return peer_text_; }
-    [[nodiscard]] const std::string& address() const noexcept { return address_; }
+    [[nodiscard]] const std::string& endpoint() const noexcept { return origin_.endpoint; }
+    [[nodiscard]] const std::string& peer_text() const noexcept { return origin_.peer; }
+    [[nodiscard]] const std::string& address() const noexcept { return origin_.address; }
     /// Whether the handshake was finished.
-    [[nodiscard]] bool was_open() const noexcept { return !handshake_.has_value(); }
+    [[nodiscard]] bool was_open() const noexcept { return !greeting_.has_value(); }
     /// False when it was lost in the middle of a message, and that message was all there was since the handshake.
-    [[nodiscard]] bool was_of_use() const noexcept { return !was_cut_ || has_heard_ || outbox_->sent() > sent_before_; }
+    [[nodiscard]] bool was_of_use() const noexcept { return writer_.was_of_use() || reader_.has_heard(); }
     /// After close().
     [[nodiscard]] Ending ending() const noexcept { return ending_; }
     [[nodiscard]] const zmtp::PeerInfo& peer() const noexcept { return peer_; }
@@ -110,8 +110,8 @@ class Session {
     TakeStatus take(MessageBatch& batch);
 
     /// Somebody sees to it that flush() comes.
-    void mark_dirty() noexcept { dirty_ = true; }
-    [[nodiscard]] bool is_dirty() const noexcept { return dirty_; }
+    void mark_dirty() noexcept { writer_.mark_dirty(); }
+    [[nodiscard]] bool is_dirty() const noexcept { return writer_.is_dirty(); }
     /// Writes what the stream takes.
     void flush();
     /// Sends what is pending, then ends the stream and waits for the peer to do the same, for drained_time_max after
@@ -135,103 +135,84 @@ class Session {
 
     /// Without subscriptions.
     [[nodiscard]] PeerStatus status() const;
-    [[nodiscard]] std::uint64_t received() const noexcept { return received_; }  // messages
-    [[nodiscard]] std::uint64_t bytes_sent() const noexcept { return sender_.bytes_written(); }
-    [[nodiscard]] std::uint64_t bytes_received() const noexcept { return bytes_received_; }
+    [[nodiscard]] std::uint64_t received() const noexcept { return reader_.received(); }  // messages
+    [[nodiscard]] std::uint64_t bytes_sent() const noexcept { return writer_.bytes_written(); }
+    [[nodiscard]] std::uint64_t bytes_received() const noexcept { return reader_.bytes_received(); }
     [[nodiscard]] std::size_t index() const noexcept { return index_; }
     void set_index(std::size_t index) noexcept { index_ = index; }
 
   private:
+    struct Origin {
+        std::uint64_t id;
+        std::string endpoint;  // of ours
+        std::string peer;      // as Stream::peer() has it
+        std::string address;   // as Stream::address() has it
+        bool initiator;
+        bool keep_outbox;
+    };
+    struct Greeting {
+        explicit Greeting(zmtp::HandshakeOptions options) : handshake(std::move(options)) {}
+
+        zmtp::Handshake handshake;
+        const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+    };
     struct Retirement {
         std::string why;
         std::chrono::steady_clock::time_point end;
         bool caught_up = false;
         bool overdue = false;  // the end has come, but the owner has a last chance to take
     };
+    using Time = std::chrono::steady_clock::time_point;
 
-    // Life: session.cpp
     void guard(void (Session::*call)());
     void greet();
     void shake_hands();
     void open();
+
+    void on_readable();
+    void read_handshake();
+    void discard_input();
+    void on_unread(SessionReader::Outcome outcome);
+    void tell_readable();
+    TakeStatus fill(MessageBatch& batch);
+    TakeStatus give_ahead(MessageBatch& batch);
+    void look_ahead();
+    void on_command(Bytes body);
+    void on_ping(Bytes data);
+
     void on_writable();
-    void stop_writing(int error);
+    void on_written(SessionWriter::Written written);
     void tell_room();
-    void end_stream_when_drained();
-    void tick_drained(std::chrono::steady_clock::time_point now);
-    void judge_quiet_peer(std::chrono::steady_clock::time_point now);
-    void send_ping(std::chrono::steady_clock::time_point now);
+
+    void tick_retired(Time now);
+    void judge_quiet_peer(Time now);
+    void send_ping(Time now);
     void close_as(Ending ending, std::string_view why);
     void close_by_error(int error);
     void close_unread(std::string_view why);
     [[nodiscard]] std::string why_failed(int error) const;
-    [[nodiscard]] std::chrono::milliseconds retiring_time() const noexcept;
-    void tick_retired(std::chrono::steady_clock::time_point now);
     [[nodiscard]] std::string_view why_ended() const noexcept;
-    [[nodiscard]] bool has_untaken() const noexcept;
-    void later(void (Session::*call)());
-
-    // What comes in: session_input.cpp
-    void on_readable();
-    void read_handshake();
-    [[nodiscard]] bool read();
-    void discard_input();
-    void tell_readable();
-    void tell_readable_later();
-    TakeStatus fill(MessageBatch& batch);
-    TakeStatus give_ahead(MessageBatch& batch);
-    void look_ahead();
-    void begin_turn() noexcept;
-    void on_command(Bytes body);
-    void on_ping(Bytes data);
+    [[nodiscard]] std::chrono::milliseconds retiring_time() const noexcept;
+    [[nodiscard]] std::size_t backlog_bytes_max() const noexcept;
 
     SessionContext& context_;
     const std::unique_ptr<Stream> stream_;
-    const std::uint64_t id_;
-    const std::string endpoint_;
-    const std::string peer_text_;
-    const std::string address_;
-    const bool initiator_;
-    const bool keep_outbox_;
+    const Origin origin_;
     const std::shared_ptr<Outbox> outbox_;
     State state_ = State::handshake;
     Ending ending_ = Ending::other;
     std::size_t index_ = 0;  // in the socket's list
     std::string identity_;
     zmtp::PeerInfo peer_;
-    std::optional<zmtp::Handshake> handshake_;
+    std::optional<Greeting> greeting_;  // until the handshake is done
     std::unique_ptr<zmtp::CurveCipher> cipher_;
-    std::chrono::steady_clock::time_point started_;
     Heartbeat heartbeat_;
     std::optional<Retirement> retirement_;
     bool held_ = false;
-
-    Input input_;
-    Receiver receiver_;
-    MessageBatch ahead_;       // taken by look_ahead(), for the next take()
-    bool is_untaken_ = false;  // readable was told before the last tick() already
-    bool has_heard_ = false;   // a message or command
-    std::uint64_t received_ = 0;
-    std::uint64_t bytes_received_ = 0;
-    std::size_t bytes_left_ = 0;   // of this turn's budget
-    std::size_t frames_left_ = 0;  // of this turn's budget
-    bool has_more_ = false;        // the stream, as of the last read
-    bool readable_told_ = false;   // and take() has not been called
-    Later readable_later_;         // resets the budgets and tells
-
-    Sender sender_;
-    std::uint64_t sent_before_ = 0;   // by the outbox, over earlier connections
-    bool was_cut_ = false;            // closed in the middle of a message
-    std::vector<std::byte> command_;  // of ours, being made
-    bool dirty_ = false;
-    bool waiting_writable_ = false;
-    bool stream_ended_ = false;  // by us
-    int write_error_ = 0;        // of a stream that takes no more, but may have something to read
-    std::chrono::steady_clock::time_point write_failed_{};            // when, with write_error_
-    std::optional<std::chrono::steady_clock::time_point> drained_{};  // the peer's machine has everything since then
-    bool was_full_ = false;                                           // over half, since room was last told
-    bool room_posted_ = false;
-    const std::shared_ptr<void> alive_;  // for a posted call that comes after we have gone
+    SessionReader reader_;
+    Later readable_later_;
+    SessionWriter writer_;
+    Later room_later_;
 };
 
 }  // namespace telegate
