@@ -1,241 +1,376 @@
 #include "splice.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace telegate::tail {
+namespace {
 
-Splice::Splice(SpliceOptions options, SpliceOutput& output) : options_(std::move(options)), output_(&output) {
+using std::chrono::milliseconds;
+using Topic = TopicLines::Topic;
+
+/// After an answer of another gateway, or of another epoch.
+constexpr milliseconds pause_foreign{200};
+constexpr milliseconds pause_busy_min{10};
+constexpr milliseconds pause_busy_max{10'000};
+
+Sample as_replayed(Sample sample) {
+    sample.replayed = true;
+    return sample;
+}
+
+}  // namespace
+
+Splice::Splice(SpliceOptions options, SpliceOutput& output)
+    : options_(std::move(options)),
+      lines_(options_.recover, options_.kept_samples_max, output),
+      pages_(options_.prefixes, options_.recover ? options_.since : ""),
+      schedule_(options_.patience) {
     if (options_.recover) {
         want_snapshot();
-        is_since_wanted_ = !options_.since.empty();
-    } else {
-        baseline_ = Baseline::unknown;
     }
 }
 
-Splice::Topic* Splice::topic_of(std::string_view name) {
-    auto found = topics_.find(name);
-    if (found == topics_.end()) {
-        if (topics_.size() >= splice_limits::topics_max) {
-            ++counts_.topics_refused;
-            return nullptr;
-        }
-        found = topics_.emplace(name, Topic{}).first;
-        found->second.name = found->first;
-        found->second.index = static_cast<std::uint32_t>(topics_.size() - 1);
-    }
-    return &found->second;
-}
-
-/// Null when this epoch of the topic is closed.
-SeqLine* Splice::line_of(Topic& topic, std::int64_t epoch) {
-    const auto found = std::find_if(topic.lines.begin(), topic.lines.end(),
-                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
-    if (found != topic.lines.end()) {
-        return &*found;
-    }
-    if (epoch != epoch_) {
-        return nullptr;
-    }
-    SeqLine& line = topic.lines.emplace_back(epoch, kept_);
-    if (!is_first_epoch_ || baseline_ == Baseline::known) {
-        line.start(1);
-    }
-    return &line;
-}
-
-SeqLine* Splice::live_line(std::string_view topic, std::int64_t epoch, Topic*& owner) {
-    see_live_epoch(epoch);
-    owner = topic_of(topic);
-    SeqLine* const line = owner == nullptr ? nullptr : line_of(*owner, epoch);
-    counts_.duplicates += owner != nullptr && line == nullptr ? 1 : 0;
-    return line;
+SpliceCounts Splice::counts() const {
+    SpliceCounts counts = counts_;
+    counts.lines = lines_.counts();
+    return counts;
 }
 
 void Splice::take_live(const Sample& sample) {
     see_live_epoch(sample.epoch);
-    take(sample);
-}
-
-void Splice::take(const Sample& sample) {
-    Topic* const topic = topic_of(sample.topic);
-    if (topic == nullptr) {
-        return;
-    }
-    if (!sample.unit.empty() && sample.unit != topic->unit) {
-        topic->unit = sample.unit;
-    }
-    SeqLine* const line = line_of(*topic, sample.epoch);
-    if (line == nullptr || !line->insert(sample)) {
-        ++counts_.duplicates;
-        return;
-    }
-    after_change(*topic);
+    lines_.take(sample);
 }
 
 void Splice::gap(const Gap& gap) {
-    Topic* topic = nullptr;
-    SeqLine* const line = live_line(gap.topic, gap.epoch, topic);
-    if (line == nullptr) {
-        return;
-    }
-    const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
-    if (is_for_us_only && options_.recover) {
-        line->add_told(gap.first_seq, gap.last_seq, gap.reason);
-    } else {
-        line->add_gone(gap.first_seq, gap.last_seq, gap.reason);
-    }
-    after_change(*topic);
+    see_live_epoch(gap.epoch);
+    lines_.take_gap(gap);
 }
 
 void Splice::beat(const Beat& beat) {
-    if (beat.seq == 0) {
-        return;  // its channel has given nothing yet
+    if (beat.seq != 0) {  // otherwise its channel has given nothing yet
+        see_live_epoch(beat.epoch);
+        lines_.take_beat(beat);
     }
-    Topic* topic = nullptr;
-    SeqLine* const line = live_line(beat.topic, beat.epoch, topic);
-    if (line != nullptr) {
-        line->know(beat.seq);
-        after_change(*topic);
-    }
-}
-
-/// Gives out what can be, and notes whether something is missing.
-void Splice::after_change(Topic& topic) {
-    Sample head;
-    head.topic = topic.name;
-    head.topic_index = topic.index;
-    head.unit = topic.unit;
-    while (!topic.lines.empty()) {
-        SeqLine& line = topic.lines.front();
-        if (!line.is_started() && baseline_ == Baseline::unknown) {
-            line.start_at_first_known();
-        }
-        if (!options_.recover) {
-            line.give_up(Reason::not_asked);
-        }
-        line.drain(head, *output_);
-        if (!line.is_done()) {
-            break;
-        }
-        topic.lines.erase(topic.lines.begin());
-    }
-    keep_within_limits(topic);
-    const auto is_open = [](const SeqLine& line) {
-        return line.is_open();
-    };
-    if (!topic.is_waiting && std::any_of(topic.lines.begin(), topic.lines.end(), is_open)) {
-        topic.is_waiting = true;
-        waiting_.push_back(&topic);
-    }
-}
-
-void Splice::keep_within_limits(Topic& topic) {
-    if (kept_.samples > options_.kept_samples_max || kept_.text_bytes > splice_limits::kept_text_bytes_max ||
-        kept_.ranges > splice_limits::kept_ranges_max) {
-        ++counts_.buffers_dropped;
-        for (SeqLine& line : topic.lines) {
-            line.drop_ahead();
-        }
-    }
-    if (topic.lines.size() > splice_limits::lines_per_topic_max) {
-        SeqLine& oldest = topic.lines.front();
-        tell_end_unknown(oldest.epoch());
-        oldest.give_up(Reason::no_answer);
-        oldest.end();
-        after_change(topic);
-    }
-}
-
-bool Splice::is_former(std::int64_t epoch) const {
-    return std::find(former_.begin(), former_.end(), epoch) != former_.end();
 }
 
 void Splice::see_live_epoch(std::int64_t epoch) {
-    if (epoch == epoch_) {
+    if (epoch == lines_.epoch()) {
         is_live_known_ = true;
-    } else if (!is_former(epoch)) {  // what was on its way when the gateway was restarted is
+    } else if (!lines_.is_former(epoch)) {  // what was on its way when the gateway was restarted is
         is_live_known_ = true;
         begin_epoch(epoch);
     }
 }
 
 void Splice::begin_epoch(std::int64_t epoch) {
-    const std::int64_t before = std::exchange(epoch_, epoch);
-    if (before == 0) {
+    const bool was_pending = !has_begun();
+    if (!lines_.begin_epoch(epoch)) {
         return;
     }
-    former_.push_back(before);
-    if (former_.size() > splice_limits::epochs_max) {
-        former_.pop_front();
-    }
-    if (baseline_ == Baseline::pending) {
+    if (was_pending) {
         counts_.since_failed = counts_.since_failed || !options_.since.empty();
-        is_since_wanted_ = false;
-        begin_lines(Baseline::unknown);
+        counts_.baseline_failed = true;
+        pages_.drop_since();
     }
-    is_first_epoch_ = false;
-    hole_position_.reset();
-    for (auto& [name, topic] : topics_) {
-        if (topic.lines.empty() || topic.lines.back().epoch() != before) {
-            continue;
-        }
-        topic.lines.back().begin_end();
-        if (!options_.recover) {
-            tell_end_unknown(before);
-            topic.lines.back().end();
-        }
-        after_change(topic);
-    }
+    pages_.set_hole_position(std::nullopt);
     if (options_.recover) {
         want_snapshot();
     }
 }
 
-void Splice::tell_end_unknown(std::int64_t epoch) {
-    if (end_unknown_told_ != epoch) {
-        end_unknown_told_ = epoch;
-        output_->end_unknown(epoch);
-    }
-}
-
-/// From here on it is known where the lines of the first epoch begin.
-void Splice::begin_lines(Baseline baseline) {
-    baseline_ = baseline;
-    counts_.baseline_failed = counts_.baseline_failed || baseline == Baseline::unknown;
-    for (auto& [name, topic] : topics_) {
-        for (SeqLine& line : topic.lines) {
-            if (!line.is_started() && (line.baseline != 0 || baseline == Baseline::known)) {
-                line.start(line.baseline + 1);
-            }
-        }
-        after_change(topic);
-    }
-}
-
 void Splice::give_up(Reason reason) {
     ++counts_.gave_up;
-    if (baseline_ == Baseline::pending) {
-        counts_.since_failed = counts_.since_failed || is_since_wanted_;
-        is_since_wanted_ = false;
-        begin_lines(Baseline::unknown);
+    if (!has_begun()) {
+        counts_.since_failed = counts_.since_failed || pages_.is_since_wanted();
+        counts_.baseline_failed = true;
+        pages_.drop_since();
     }
-    is_snapshot_wanted_ = false;
-    for (auto& [name, topic] : topics_) {
-        for (SeqLine& line : topic.lines) {
-            line.give_up(reason);
-            if (line.is_ending()) {
-                tell_end_unknown(line.epoch());
-                line.end();
-            }
-        }
-        after_change(topic);
+    pages_.drop_snapshot();
+    lines_.give_up(reason);
+}
+
+void Splice::want_snapshot() {
+    pages_.want_snapshot();
+    if (schedule_.is_in_flight(Request::Kind::snapshot)) {
+        schedule_.forget();
     }
 }
 
-void Splice::finish() {
-    give_up(Reason::ended);
+void Splice::held_up(Time now) {
+    if (options_.recover && schedule_.is_live_up()) {
+        schedule_.look_again(now);
+    }
+}
+
+void Splice::look_last() {
+    if (options_.recover) {
+        last_look_ = LastLook::wanted;
+        schedule_.drop_second_look();
+        schedule_.ask_at_once();
+        want_snapshot();
+    }
+}
+
+void Splice::live_up(Time now) {
+    is_live_known_ = false;
+    schedule_.live_up(now);
+    if (options_.recover) {
+        want_snapshot();
+        schedule_.look_again(now);
+    }
+}
+
+void Splice::live_down(Time /*now*/) {
+    is_live_known_ = false;
+    schedule_.live_down();
+}
+
+void Splice::services_up(Time /*now*/) {
+    schedule_.services_up();
+    if (options_.recover && !pages_.is_snapshot_wanted()) {
+        want_snapshot();
+    }
+}
+
+bool Splice::is_settled() {
+    return !is_missing() && !pages_.is_snapshot_wanted() && !schedule_.is_in_flight();
+}
+
+std::optional<Request> Splice::turn(Time now) {
+    if (!options_.recover) {
+        return std::nullopt;
+    }
+    counts_.answers_missing += schedule_.take_missing_answer(now) ? 1 : 0;
+    if (schedule_.take_second_look(now) && !pages_.is_snapshot_wanted()) {
+        want_snapshot();
+    }
+    if (schedule_.is_hopeless(is_missing(), now)) {
+        give_up(Reason::no_answer);
+        schedule_.end_need();
+        schedule_.forget();
+    }
+    if (!schedule_.may_ask(now)) {
+        return std::nullopt;
+    }
+    auto request = pages_.next(lines_);
+    if (request) {
+        request = schedule_.ask(std::move(*request), now);
+        ++counts_.requests;
+    }
+    return request;
+}
+
+Time Splice::next_turn() const {
+    if (!options_.recover) {
+        return RequestSchedule::never;
+    }
+    const bool has_waiting = !lines_.waiting().empty();
+    return schedule_.next_turn(pages_.is_snapshot_wanted() || pages_.is_since_wanted() || has_waiting,
+                               !has_begun() || has_waiting);
+}
+
+/// Whether the answer is of the gateway whose samples come.
+bool Splice::accept_epoch(std::int64_t epoch) {
+    if (epoch == lines_.epoch()) {
+        return true;
+    }
+    if (lines_.epoch() != 0 && (is_live_known_ || lines_.is_former(epoch))) {
+        return false;
+    }
+    begin_epoch(epoch);
+    return true;
+}
+
+void Splice::answer(const Answer& answer, Time now) {
+    const auto request = schedule_.take_answered(answer.id);
+    if (!request) {
+        ++counts_.answers_ignored;
+        return;
+    }
+    const bool is_new_epoch = answer.epoch != lines_.epoch() && lines_.epoch() != 0;
+    if (!accept_epoch(answer.epoch)) {
+        ++counts_.answers_ignored;
+        schedule_.ask_after(now + pause_foreign);
+        return;
+    }
+    if (answer.error) {
+        take_error(*answer.error, *request, now);
+        return;
+    }
+    if (is_new_epoch && request->kind != Request::Kind::holes) {
+        return;  // begins again with the first page
+    }
+    switch (request->kind) {
+        case Request::Kind::snapshot: take_snapshot(answer, now); break;
+        case Request::Kind::since: take_since(answer); break;
+        case Request::Kind::holes: return take_holes(answer, *request, now);
+    }
+    schedule_.note_progress(now);
+}
+
+void Splice::take_error(const AnswerError& error, const Request& request, Time now) {
+    if (error.code == "busy") {
+        schedule_.note_progress(now);
+        schedule_.ask_after(now + std::clamp(error.retry_after, pause_busy_min, pause_busy_max));
+        return;
+    }
+    if (error.code == "unknown_epoch") {
+        if (request.kind == Request::Kind::holes && request.epoch != lines_.epoch()) {
+            end_lines({}, request, Reason::unknown_epoch);
+        } else {
+            schedule_.ask_after(now + pause_foreign);
+        }
+        return;
+    }
+    if (request.kind == Request::Kind::snapshot && request.removed && error.pointer == "/removed") {
+        pages_.leave_out_removed();  // an older gateway
+        return;
+    }
+    counts_.refusal = error.code + ": " + error.detail;
+    give_up(Reason::no_answer);
+}
+
+void Splice::take_snapshot(const Answer& answer, Time now) {
+    std::unordered_map<std::string_view, std::uint64_t> ends;  // of topics that have lost something behind the sample
+    for (const Gap& gone : answer.gone) {
+        ends[gone.topic] = gone.last_seq;
+    }
+    for (const Sample& sample : answer.samples) {
+        if (sample.epoch == lines_.epoch()) {
+            const auto end = ends.find(sample.topic);
+            take_snapshot_sample(sample, end == ends.end() ? sample.seq : end->second);
+        }
+    }
+    for (const Gap& gone : answer.gone) {
+        take_snapshot_gap(gone);
+    }
+    if (!pages_.end_snapshot_page(answer)) {
+        return;
+    }
+    if (last_look_ == LastLook::wanted) {
+        last_look_ = LastLook::done;
+        schedule_.ask_after(now + options_.patience.on_its_way);
+    }
+    if (!has_begun() && !pages_.is_since_wanted()) {
+        lines_.begin_lines(Baseline::known);
+    }
+}
+
+/// `last_seq`: up to there the topic has come, be it that the last ones were lost.
+void Splice::take_snapshot_sample(const Sample& sample, std::uint64_t last_seq) {
+    Topic* const topic = lines_.topic_of(sample.topic);
+    SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, lines_.epoch());
+    if (line == nullptr) {
+        return;
+    }
+    if (line->is_started() || pages_.has_snapshot()) {
+        lines_.take(as_replayed(sample));
+        return;
+    }
+    if (sample.unit != topic->unit) {
+        topic->unit = sample.unit;
+    }
+    if (options_.last && !pages_.is_since_wanted()) {
+        line->start(sample.seq);
+        lines_.take(sample);
+        return;
+    }
+    begin_line(*topic, *line, last_seq);
+}
+
+/// What had come before the first snapshot is not missed.
+void Splice::begin_line(Topic& topic, SeqLine& line, std::uint64_t last_seq) {
+    line.know(last_seq);
+    if (pages_.is_since_wanted()) {
+        line.baseline = last_seq;
+    } else {
+        line.start(std::min(line.first_known(), last_seq + 1));
+    }
+    lines_.after_change(topic);
+}
+
+/// Behind the last sample, or in place of all.
+void Splice::take_snapshot_gap(const Gap& gone) {
+    Topic* const topic = lines_.topic_of(gone.topic);
+    SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, lines_.epoch());
+    if (line == nullptr) {
+        return;
+    }
+    if (!line->is_started() && !pages_.has_snapshot()) {
+        begin_line(*topic, *line, gone.last_seq);
+        return;
+    }
+    line->add_gone(gone.first_seq, gone.last_seq, gone.reason);
+    lines_.after_change(*topic);
+}
+
+void Splice::take_since(const Answer& answer) {
+    for (const Sample& sample : answer.samples) {
+        counts_.since_first_utc_ns =
+            std::min(counts_.since_first_utc_ns.value_or(sample.time_utc_ns), sample.time_utc_ns);
+        Topic* const topic = sample.epoch == lines_.epoch() ? lines_.topic_of(sample.topic) : nullptr;
+        SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, sample.epoch);
+        if (line != nullptr) {
+            if (!line->is_started()) {
+                line->start(std::min(sample.seq, line->baseline + 1));
+            }
+            lines_.take(sample);
+        }
+    }
+    if (pages_.end_since_page(answer)) {
+        lines_.begin_lines(Baseline::known);
+    }
+}
+
+void Splice::take_holes(const Answer& answer, const Request& request, Time now) {
+    const bool is_present = request.epoch == lines_.epoch();
+    for (const Sample& sample : answer.samples) {
+        lines_.take(as_replayed(sample));
+    }
+    for (const Gap& gone : answer.gone) {
+        Topic* const topic = lines_.find(gone.topic);
+        SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, request.epoch);
+        if (line != nullptr) {
+            line->know(line->is_ending() ? gone.last_seq : 0);
+            line->lose_as_told(gone.first_seq, gone.last_seq, gone.reason);
+            lines_.after_change(*topic);
+        }
+    }
+    if (!is_present) {
+        end_lines(answer, request, Reason::not_held);
+    }
+    const bool has_more = !answer.left.empty();
+    pages_.set_hole_position(has_more && is_present ? answer.position : std::nullopt);
+    if (!answer.samples.empty() || !answer.gone.empty() || has_more || !is_present) {
+        schedule_.note_help(now);
+    } else {
+        schedule_.note_empty_answer(now);
+    }
+}
+
+/// Of a former epoch the answer says all there is to say; what is left is asked for again.
+void Splice::end_lines(const Answer& answer, const Request& request, Reason reason) {
+    for (const TopicHole& hole : request.holes) {
+        const bool is_left = std::find(answer.left.begin(), answer.left.end(), hole.topic) != answer.left.end();
+        Topic* const topic = is_left ? nullptr : lines_.find(hole.topic);
+        SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, request.epoch);
+        if (line == nullptr) {
+            continue;
+        }
+        line->give_up(hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq, reason);
+        if (hole.last_seq == 0) {
+            line->end();
+        }
+        if (reason == Reason::unknown_epoch) {
+            lines_.tell_end_unknown(request.epoch);
+            line->end();
+            line->give_up(reason);
+        }
+        lines_.after_change(*topic);
+    }
 }
 
 }  // namespace telegate::tail

@@ -180,8 +180,8 @@ void Tail::say_splice_news() {
         }
         say(words);
     }
-    if (counts.topics_refused > 0 && refused_said_ == 0) {
-        refused_said_ = counts.topics_refused;
+    if (counts.lines.topics_refused > 0 && refused_said_ == 0) {
+        refused_said_ = counts.lines.topics_refused;
         say("there are more than " + grouped(splice_limits::topics_max) + " topics: the others are left out");
     }
 }

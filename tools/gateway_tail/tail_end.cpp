@@ -53,9 +53,9 @@ std::vector<Doubt> Tail::doubts() const {
     if (counts.since_failed) {
         doubts.push_back({"since", std::string("what --since asks for is missing: ") + fault});
     }
-    if (counts.topics_refused > 0) {
+    if (counts.lines.topics_refused > 0) {
         doubts.push_back({"topics", "more than " + grouped(splice_limits::topics_max) + " topics: " +
-                                        counted(counts.topics_refused, "message") + " of others left out"});
+                                        counted(counts.lines.topics_refused, "message") + " of others left out"});
     }
     if (options_.services && !splice_.has_looked_last() && !output_.is_done()) {
         doubts.push_back({"end", std::string("what was published last may be missing: ") + fault});

@@ -310,7 +310,7 @@ TEST_CASE("topics over the limit are counted and cost no memory", "[tail][splice
         f.splice.live(sample);
     }
     CHECK(f.splice.topics() == splice_limits::topics_max);
-    CHECK(f.splice.counts().topics_refused == 10);
+    CHECK(f.splice.counts().lines.topics_refused == 10);
 }
 
 TEST_CASE("far more samples than may wait are forgotten and asked for again", "[tail][splice]") {
@@ -320,7 +320,7 @@ TEST_CASE("far more samples than may wait are forgotten and asked for again", "[
     for (std::uint64_t seq = 3; seq < 1'000; ++seq) {
         f.live(seq);
     }
-    CHECK(f.splice.counts().buffers_dropped > 0);
+    CHECK(f.splice.counts().lines.buffers_dropped > 0);
     const Request request = f.splice.turn(f.now).value();
     CHECK(request.holes.front().first_seq == 2);
     CHECK(request.holes.front().last_seq > 800);

@@ -1,0 +1,111 @@
+#include "request_pages.hpp"
+
+#include <utility>
+
+namespace telegate::tail {
+namespace {
+
+constexpr std::size_t holes_per_request_max = 1'000;
+constexpr std::size_t request_bytes_max = 60'000;
+
+/// False when the request is full.
+bool add_holes(const TopicLines::Topic& topic, const SeqLine& line, Request& request, std::size_t& bytes) {
+    std::vector<SeqHole> holes;
+    const bool is_all = line.add_holes(holes, holes_per_request_max - request.holes.size());
+    for (const SeqHole& hole : holes) {
+        TopicHole each{std::string(topic.name), hole.first, hole.last};
+        bytes += json_bytes_max(each);
+        if (bytes > request_bytes_max) {
+            return false;
+        }
+        request.holes.push_back(std::move(each));
+    }
+    return is_all;
+}
+
+}  // namespace
+
+void RequestPages::want_snapshot() {
+    is_snapshot_wanted_ = true;
+    prefix_at_ = 0;
+    after_.clear();
+}
+
+std::optional<Request> RequestPages::next(TopicLines& lines) const {
+    Request request;
+    if (is_snapshot_wanted_) {
+        request.kind = Request::Kind::snapshot;
+        request.prefix = prefixes_[prefix_at_];
+        request.after = after_;
+        request.removed = knows_removed_;
+        return request;
+    }
+    if (is_since_wanted_) {
+        request.kind = Request::Kind::since;
+        request.prefix = prefixes_[since_prefix_at_];
+        request.epoch = lines.epoch();
+        request.position = since_position_;
+        request.since = since_position_ ? "" : since_;
+        return request;
+    }
+    request = hole_request(lines);
+    return request.holes.empty() ? std::nullopt : std::optional(std::move(request));
+}
+
+/// Of the oldest epoch that has holes; one request is about one epoch.
+Request RequestPages::hole_request(TopicLines& lines) const {
+    Request request;
+    request.kind = Request::Kind::holes;
+    if (!lines.is_missing()) {
+        return request;
+    }
+    for (const TopicLines::Topic* const topic : lines.waiting()) {
+        for (const SeqLine& line : topic->lines) {
+            const bool is_older =
+                request.epoch == 0 || (request.epoch == lines.epoch() && line.epoch() != lines.epoch());
+            if (line.is_open() && is_older) {
+                request.epoch = line.epoch();
+            }
+        }
+    }
+    std::size_t bytes = 0;
+    for (const TopicLines::Topic* const topic : lines.waiting()) {
+        for (const SeqLine& line : topic->lines) {
+            if (line.epoch() == request.epoch && line.is_open() && !add_holes(*topic, line, request, bytes)) {
+                return request;
+            }
+        }
+    }
+    request.position = request.epoch == lines.epoch() ? hole_position_ : std::nullopt;
+    return request;
+}
+
+bool RequestPages::end_snapshot_page(const Answer& answer) {
+    if (!answer.is_end && !answer.after.empty()) {
+        after_ = answer.after;
+        return false;
+    }
+    after_.clear();
+    if (++prefix_at_ < prefixes_.size()) {
+        return false;
+    }
+    prefix_at_ = 0;
+    is_snapshot_wanted_ = false;
+    has_snapshot_ = true;
+    return true;
+}
+
+bool RequestPages::end_since_page(const Answer& answer) {
+    since_position_ = answer.position;
+    if (!answer.is_end && answer.position) {
+        return false;
+    }
+    since_position_.reset();
+    if (++since_prefix_at_ < prefixes_.size()) {
+        return false;
+    }
+    is_since_wanted_ = false;
+    return true;
+}
+
+}  // namespace telegate::tail

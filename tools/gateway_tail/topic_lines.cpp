@@ -1,0 +1,211 @@
+#include "topic_lines.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate::tail {
+
+TopicLines::Topic* TopicLines::topic_of(std::string_view name) {
+    auto found = topics_.find(name);
+    if (found == topics_.end()) {
+        if (topics_.size() >= splice_limits::topics_max) {
+            ++counts_.topics_refused;
+            return nullptr;
+        }
+        found = topics_.emplace(name, Topic{}).first;
+        found->second.name = found->first;
+        found->second.index = static_cast<std::uint32_t>(topics_.size() - 1);
+    }
+    return &found->second;
+}
+
+TopicLines::Topic* TopicLines::find(std::string_view name) {
+    const auto found = topics_.find(name);
+    return found == topics_.end() ? nullptr : &found->second;
+}
+
+SeqLine* TopicLines::line_of(Topic& topic, std::int64_t epoch) {
+    const auto found = std::find_if(topic.lines.begin(), topic.lines.end(),
+                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
+    if (found != topic.lines.end()) {
+        return &*found;
+    }
+    if (epoch != epoch_) {
+        return nullptr;
+    }
+    SeqLine& line = topic.lines.emplace_back(epoch, kept_);
+    if (!is_first_epoch_ || baseline_ == Baseline::known) {
+        line.start(1);
+    }
+    return &line;
+}
+
+SeqLine* TopicLines::live_line(std::string_view topic, std::int64_t epoch, Topic*& owner) {
+    owner = topic_of(topic);
+    SeqLine* const line = owner == nullptr ? nullptr : line_of(*owner, epoch);
+    counts_.duplicates += owner != nullptr && line == nullptr ? 1 : 0;
+    return line;
+}
+
+void TopicLines::take(const Sample& sample) {
+    Topic* const topic = topic_of(sample.topic);
+    if (topic == nullptr) {
+        return;
+    }
+    if (!sample.unit.empty() && sample.unit != topic->unit) {
+        topic->unit = sample.unit;
+    }
+    SeqLine* const line = line_of(*topic, sample.epoch);
+    if (line == nullptr || !line->insert(sample)) {
+        ++counts_.duplicates;
+        return;
+    }
+    after_change(*topic);
+}
+
+void TopicLines::take_gap(const Gap& gap) {
+    Topic* topic = nullptr;
+    SeqLine* const line = live_line(gap.topic, gap.epoch, topic);
+    if (line == nullptr) {
+        return;
+    }
+    const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
+    if (is_for_us_only && recover_) {
+        line->add_told(gap.first_seq, gap.last_seq, gap.reason);
+    } else {
+        line->add_gone(gap.first_seq, gap.last_seq, gap.reason);
+    }
+    after_change(*topic);
+}
+
+void TopicLines::take_beat(const Beat& beat) {
+    Topic* topic = nullptr;
+    SeqLine* const line = live_line(beat.topic, beat.epoch, topic);
+    if (line != nullptr) {
+        line->know(beat.seq);
+        after_change(*topic);
+    }
+}
+
+void TopicLines::after_change(Topic& topic) {
+    Sample head;
+    head.topic = topic.name;
+    head.topic_index = topic.index;
+    head.unit = topic.unit;
+    while (!topic.lines.empty()) {
+        SeqLine& line = topic.lines.front();
+        if (!line.is_started() && baseline_ == Baseline::unknown) {
+            line.start_at_first_known();
+        }
+        if (!recover_) {
+            line.give_up(Reason::not_asked);
+        }
+        line.drain(head, *output_);
+        if (!line.is_done()) {
+            break;
+        }
+        topic.lines.erase(topic.lines.begin());
+    }
+    keep_within_limits(topic);
+    const auto is_open = [](const SeqLine& line) {
+        return line.is_open();
+    };
+    if (!topic.is_waiting && std::any_of(topic.lines.begin(), topic.lines.end(), is_open)) {
+        topic.is_waiting = true;
+        waiting_.push_back(&topic);
+    }
+}
+
+void TopicLines::keep_within_limits(Topic& topic) {
+    if (kept_.samples > kept_samples_max_ || kept_.text_bytes > splice_limits::kept_text_bytes_max ||
+        kept_.ranges > splice_limits::kept_ranges_max) {
+        ++counts_.buffers_dropped;
+        for (SeqLine& line : topic.lines) {
+            line.drop_ahead();
+        }
+    }
+    if (topic.lines.size() > splice_limits::lines_per_topic_max) {
+        SeqLine& oldest = topic.lines.front();
+        tell_end_unknown(oldest.epoch());
+        oldest.give_up(Reason::no_answer);
+        oldest.end();
+        after_change(topic);
+    }
+}
+
+bool TopicLines::is_former(std::int64_t epoch) const {
+    return std::find(former_.begin(), former_.end(), epoch) != former_.end();
+}
+
+bool TopicLines::begin_epoch(std::int64_t epoch) {
+    const std::int64_t before = std::exchange(epoch_, epoch);
+    if (before == 0) {
+        return false;
+    }
+    former_.push_back(before);
+    if (former_.size() > splice_limits::epochs_max) {
+        former_.pop_front();
+    }
+    if (baseline_ == Baseline::pending) {
+        begin_lines(Baseline::unknown);
+    }
+    is_first_epoch_ = false;
+    for (auto& [name, topic] : topics_) {
+        if (topic.lines.empty() || topic.lines.back().epoch() != before) {
+            continue;
+        }
+        topic.lines.back().begin_end();
+        if (!recover_) {
+            tell_end_unknown(before);
+            topic.lines.back().end();
+        }
+        after_change(topic);
+    }
+    return true;
+}
+
+void TopicLines::tell_end_unknown(std::int64_t epoch) {
+    if (end_unknown_told_ != epoch) {
+        end_unknown_told_ = epoch;
+        output_->end_unknown(epoch);
+    }
+}
+
+void TopicLines::begin_lines(Baseline baseline) {
+    baseline_ = baseline;
+    for (auto& [name, topic] : topics_) {
+        for (SeqLine& line : topic.lines) {
+            if (!line.is_started() && (line.baseline != 0 || baseline == Baseline::known)) {
+                line.start(line.baseline + 1);
+            }
+        }
+        after_change(topic);
+    }
+}
+
+void TopicLines::give_up(Reason reason) {
+    if (baseline_ == Baseline::pending) {
+        begin_lines(Baseline::unknown);
+    }
+    for (auto& [name, topic] : topics_) {
+        for (SeqLine& line : topic.lines) {
+            line.give_up(reason);
+            if (line.is_ending()) {
+                tell_end_unknown(line.epoch());
+                line.end();
+            }
+        }
+        after_change(topic);
+    }
+}
+
+bool TopicLines::is_missing() {
+    std::erase_if(waiting_, [](Topic* topic) {
+        topic->is_waiting =
+            std::any_of(topic->lines.begin(), topic->lines.end(), [](const SeqLine& line) { return line.is_open(); });
+        return !topic->is_waiting;
+    });
+    return !waiting_.empty();
+}
+
+}  // namespace telegate::tail
