@@ -12,18 +12,19 @@ namespace telegate {
 
 ServicesParts Gateway::services_parts() {
     return {.reactor = reactor_,
-            .channels = channels_,
-            .ledger = ledger_,
-            .history = history_,
             .pump = pump_,
-            .past = state_file_,
             .status = [this] { return rest_.status_body(); },
             .monitor =
                 [this](const MonitorEvent& event) {
                     endpoint_trouble_.note(event);
                     peer_log_.note_trouble(event, "service client");
                 },
-            .tags = tags_};
+            .told = {.channels = channels_,
+                     .ledger = ledger_,
+                     .history = history_,
+                     .pump = pump_,
+                     .past = state_file_,
+                     .tags = tags_}};
 }
 
 EpochLedger Gateway::epoch_ledger() const {

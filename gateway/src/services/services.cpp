@@ -24,27 +24,19 @@ SocketOptions socket_options(std::size_t connections_max) {
 
 Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max,
                    std::int64_t epoch_ms)
-    : parts_(std::move(parts)),
-      epoch_ms_(epoch_ms),
-      topics_(parts_.channels),
-      text_(parts_.channels, epoch_ms, parts_.tags),
-      router_(parts_.reactor, socket_options(connections_max)),
-      endpoints_(router_, endpoints) {
+    : pump_(parts.pump),
+      monitor_(std::move(parts.monitor)),
+      router_(parts.reactor, socket_options(connections_max)),
+      endpoints_(router_, endpoints),
+      answers_(std::move(parts.told), epoch_ms, counts_),
+      status_(parts.reactor, std::move(parts.status), [this](const StatusText& text) { give_status(text); }),
+      turn_later_(parts.reactor, [this] { turn(); }) {
     router_.set_monitor([this](const MonitorEvent& event) { note(event); });
     router_.set_on_writable([this](std::string_view peer) { note_writable(peer); });
     router_.set_on_readable([this] {
         has_input_ = true;
-        ask_turn();
+        turn_later_.ask();
     });
-}
-
-Services::~Services() {
-    join();
-}
-
-void Services::join() {
-    is_over_ = true;
-    join_status();
 }
 
 void Services::close(std::chrono::milliseconds grace, const std::function<void()>& done) {
@@ -74,67 +66,31 @@ ServicesStatus Services::status() const {
 
 void Services::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
-        arrived_ = Arrival{event.status->identity, event.peer_id};
+        owners_.note_handshake(event.status->identity, event.peer_id);
     } else if (event.kind == MonitorEventKind::disconnected && event.status != nullptr) {
-        note_left(event);
+        const std::string& identity = event.status->identity;
+        owners_.note_left(identity, event.peer_id);
+        if (!router_.knows(identity)) {
+            gone_.push_back(identity);
+            turn_later_.ask();
+        }
     }
-    if (parts_.monitor) {
-        parts_.monitor(event);
-    }
-}
-
-void Services::note_left(const MonitorEvent& event) {
-    const std::string& identity = event.status->identity;
-    if (arrived_ && arrived_->id == event.peer_id) {
-        arrived_.reset();  // it was not let in
-    }
-    const auto found = named_.find(identity);
-    if (found != named_.end() && found->second == event.peer_id) {
-        named_.erase(found);
-    }
-    if (!router_.knows(identity)) {
-        gone_.push_back(identity);
-        ask_turn();
+    if (monitor_) {
+        monitor_(event);
     }
 }
 
 void Services::note_writable(std::string_view peer) {
-    if (arrived_ && !arrived_->identity.empty() && peer == arrived_->identity) {
-        note_arrival(*std::exchange(arrived_, std::nullopt));
-    } else {
-        writable_.emplace_back(peer);
-    }
-    ask_turn();
-}
-
-/// What its predecessor asked for is not for it, nor what that one has sent and nobody has taken yet.
-void Services::note_arrival(const Arrival& arrival) {
-    gone_.push_back(arrival.identity);
-    const auto [place, is_first] = named_.try_emplace(arrival.identity, arrival.id);
-    if (!is_first) {
-        superseded_.push_back(std::exchange(place->second, arrival.id));
-    }
-}
-
-void Services::close_superseded() {
-    for (; !superseded_.empty(); superseded_.pop_back()) {
-        router_.close_peer(superseded_.back(), "identity taken over");
-    }
-}
-
-void Services::ask_turn() {
-    if (!turn_asked_) {
-        parts_.reactor.post([this] { turn(); });
-        turn_asked_ = true;  // last: the call may lack memory
-    }
+    (owners_.take_arrival(peer) ? gone_ : writable_).emplace_back(peer);
+    turn_later_.ask();
 }
 
 void Services::recover() {
-    std::erase_if(named_, [&](const auto& named) { return !router_.knows(named.first); });
+    owners_.keep([&](const std::string& identity) { return router_.knows(identity); });
     for (auto next = peers_.begin(); next != peers_.end();) {
         PeerEntry& peer = *next++;
         if (router_.knows(peer.first)) {
-            peer.second.waits_for_room = false;
+            peer.second.stop_waiting_for(Peer::WaitsFor::room);
             make_ready(peer);
         } else {
             forget(peer.first);
@@ -144,13 +100,11 @@ void Services::recover() {
         job.waits_for_room = false;
     }
     has_input_ = true;
-    turn_asked_ = false;
-    ask_turn();
+    turn_later_.ask();
 }
 
 /// One slice of work. A loop that has more comes back after it has looked at its descriptors.
 void Services::turn() {
-    turn_asked_ = false;
     if (is_closing_) {
         return;
     }
@@ -164,7 +118,7 @@ void Services::turn() {
         work_on_next();
     } while (has_work() && clock_.mono_now() < until);
     if (has_work()) {
-        ask_turn();
+        turn_later_.ask();
     }
 }
 
@@ -174,14 +128,16 @@ bool Services::has_work() const noexcept {
 }
 
 void Services::look_at_peers() {
-    close_superseded();
+    for (const std::uint64_t id : owners_.take_superseded()) {
+        router_.close_peer(id, "identity taken over");
+    }
     for (const std::string& peer : std::exchange(gone_, {})) {
         forget(peer);
     }
     for (const std::string& peer : std::exchange(writable_, {})) {
         const auto found = peers_.find(peer);
         if (found != peers_.end()) {
-            found->second.waits_for_room = false;
+            found->second.stop_waiting_for(Peer::WaitsFor::room);
             make_ready(*found);
         }
         for (Job& job : jobs_) {
@@ -212,7 +168,7 @@ void Services::take_requests() {
         return;
     }
     has_input_ = true;
-    parts_.pump.catch_up();
+    pump_.catch_up();
     try {
         const auto found = peers_.try_emplace(std::string(batch.peer())).first;
         ready_.reserve(peers_.size());
@@ -272,14 +228,22 @@ void Services::answer_first(PeerEntry& entry) {
     const ServiceCounts before = counts_;
     Peer& peer = entry.second;
     const AskedRequest asked = peer.asked.front();
-    const Answer answer = answer_to(entry, asked);
-    if (peer.waits_for_status) {
+    Answered answered = answers_.answer(
+        asked, {peer.status, peer.replays, jobs_.size(), router_.backlog_bytes() > large_backlogs_bytes_max});
+    if (std::holds_alternative<NeedsStatus>(answered)) {
+        status_.ask();
+        peer.waits_for = Peer::WaitsFor::status;
         return;
     }
-    const SendStatus sent = answer ? send(entry.first, asked.envelope, *answer) : SendStatus::sent;
+    if (auto* const replay = std::get_if<std::unique_ptr<HistoryReplay>>(&answered)) {
+        jobs_.push_back({entry.first, asked.envelope, std::move(*replay), ""});
+        ++peer.replays;
+        return end_first(peer);
+    }
+    const SendStatus sent = send(entry.first, asked.envelope, std::get<std::string>(answered));
     if (sent == SendStatus::full) {
         counts_ = before;  // it is answered anew when there is room, so that no answer has to be kept
-        peer.waits_for_room = true;
+        peer.waits_for = Peer::WaitsFor::room;
         return;
     }
     counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
@@ -287,10 +251,21 @@ void Services::answer_first(PeerEntry& entry) {
 }
 
 void Services::end_first(Peer& peer) noexcept {
-    peer.waits_for_status = false;
-    peer.has_status = false;
-    peer.status = nullptr;
+    peer.waits_for = Peer::WaitsFor::nothing;
+    peer.status.reset();
     peer.asked.pop_front();
+}
+
+void Services::give_status(const StatusText& text) {
+    const MemoryReserve::Use use(reserve_);
+    (void)reserve_.restore();
+    for (PeerEntry& peer : peers_) {
+        if (peer.second.stop_waiting_for(Peer::WaitsFor::status)) {
+            peer.second.status = text;
+            make_ready(peer);
+        }
+    }
+    turn_later_.ask();
 }
 
 void Services::work_on_next() {

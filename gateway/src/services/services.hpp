@@ -1,24 +1,19 @@
 #pragma once
 
 #include "base/memory_reserve.hpp"
-#include "core/channel_table.hpp"
 #include "core/clock.hpp"
-#include "core/ledger.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
-#include "encode/sample_text.hpp"
-#include "encode/tags.hpp"
+#include "core/watch.hpp"
 #include "endpoints/service_endpoints.hpp"
-#include "line/history.hpp"
 #include "line/pump.hpp"
 #include "services/asked_requests.hpp"
 #include "services/history_replay.hpp"
-#include "services/service_request.hpp"
+#include "services/identity_owners.hpp"
+#include "services/service_answers.hpp"
 #include "services/services_status.hpp"
-#include "services/topic_order.hpp"
-#include "state/state_file.hpp"
+#include "services/status_renderer.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -30,23 +25,18 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace telegate {
 
-/// What the services tell of. All outlive them.
+/// All outlive the services.
 struct ServicesParts {
     Reactor& reactor;
-    const ChannelTable& channels;
-    const Ledger& ledger;
-    const History& history;
     Pump& pump;
-    const StateFile& past;
-    /// The body of GET /status; called on a thread of its own. nullptr: none was to be had in time.
-    std::function<std::shared_ptr<const std::string>()> status;
+    /// The body of GET /status; called on a thread of its own.
+    std::function<StatusText()> status;
     MonitorHandler monitor;  // for the log
-    Tags tags = {};
+    AnswerParts told;
 };
 
 /// Answers what DEALER and REQ sockets ask for: see "Services" in docs/wire.md. Each request has one answer. Work is
@@ -54,7 +44,7 @@ struct ServicesParts {
 /// has its step in turn. A peer whose answer has no room is not read from until it has taken some.
 ///
 /// Threads: the reactor's; constructor and destructor any while nobody turns it; join() the main one once the reactor
-///          has stopped. A status is rendered on a thread that lives for one rendering.
+///          has stopped.
 /// Limits:  peers_max connections; backlogs_bytes_max of answers for all together, and one for each of replays_max
 ///          replays. Of that each peer may have backlog_bytes_max, or one answer; where no more is left but that,
 ///          larger answers are refused as busy. Of requests, twice one receive buffer or one request for each peer.
@@ -73,16 +63,11 @@ class Services {
     static constexpr std::size_t large_backlogs_bytes_max = backlogs_bytes_max - peers_max * backlog_bytes_max;
     /// A request that is too large, up to this, has an answer; who sends more is closed.
     static constexpr std::size_t message_bytes_max = 96 * 1024;
-    static constexpr std::size_t replays_max = 16;
-    static constexpr std::size_t replays_per_peer_max = 4;
-    static constexpr std::size_t page_entries_max = 1'000;  // some 0.3 ms of work
-    static constexpr std::chrono::milliseconds retry_after{100};
     /// How long live samples may have to wait in each turn of the loop, and for one request or step more.
     static constexpr std::chrono::microseconds turn_time{200};
 
     Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max,
              std::int64_t epoch_ms);
-    ~Services();
     Services(const Services&) = delete;
     Services& operator=(const Services&) = delete;
 
@@ -94,21 +79,26 @@ class Services {
     /// After a call of the reactor's that found no memory: does again what it may have left undone.
     void recover();
     /// Waits for the thread that renders a status, if there is one.
-    void join();
+    void join() { status_.join(); }
 
   private:
-    using Frames = std::vector<std::string>;  // in front of an answer
     struct Peer {
+        enum class WaitsFor : std::uint8_t { nothing, room, status };
+
         AskedRequests asked;
-        bool waits_for_room = false;
-        bool waits_for_status = false;
-        bool has_status = false;                              // for the oldest that it has asked
-        std::shared_ptr<const std::string> status = nullptr;  // with has_status; null: none was to be had
-        bool is_ready = false;                                // in the list
+        WaitsFor waits_for = WaitsFor::nothing;
+        std::optional<StatusText> status = std::nullopt;  // for the oldest that it has asked
+        bool is_ready = false;                            // in the list
         std::size_t replays = 0;
 
-        [[nodiscard]] bool can_go_on() const noexcept { return !asked.empty() && !waits_for_room && !waits_for_status; }
+        bool stop_waiting_for(WaitsFor what) noexcept {
+            const bool has_waited = waits_for == what;
+            waits_for = has_waited ? WaitsFor::nothing : waits_for;
+            return has_waited;
+        }
+        [[nodiscard]] bool can_go_on() const noexcept { return !asked.empty() && waits_for == WaitsFor::nothing; }
     };
+    using Frames = std::vector<std::string>;  // in front of an answer
     struct Job {
         std::string peer;
         Frames envelope;
@@ -118,28 +108,19 @@ class Services {
     };
     using Peers = std::map<std::string, Peer, std::less<>>;
     using PeerEntry = Peers::value_type;
-    using Answer = std::optional<std::string>;  // nullopt: it comes later
-    struct Arrival {
-        std::string identity;
-        std::uint64_t id = 0;
-    };
 
-    // Peers and turns: services.cpp
     void note(const MonitorEvent& event);
-    void note_left(const MonitorEvent& event);
     void note_writable(std::string_view peer);
-    void ask_turn();
     void turn();
     void look_at_peers();
     void forget(std::string_view peer);
-    void note_arrival(const Arrival& arrival);
-    void close_superseded();
     void take_requests();
+    void lose_requests(const MessageBatch& batch);
     void make_ready(PeerEntry& peer) noexcept;
     void answer_next();
     void answer_first(PeerEntry& entry);
     void end_first(Peer& peer) noexcept;
-    void lose_requests(const MessageBatch& batch);
+    void give_status(const StatusText& text);
     void work_on_next();
     void work_on(std::list<Job>::iterator job);
     void give(std::list<Job>::iterator job);
@@ -147,52 +128,24 @@ class Services {
     [[nodiscard]] bool has_work() const noexcept;
     [[nodiscard]] SendStatus send(std::string_view peer, const Frames& envelope, std::string_view body);
 
-    // The status: services_status_thread.cpp
-    void ask_status(PeerEntry& peer);
-    void render_status() noexcept;
-    [[nodiscard]] bool post_status() noexcept;
-    void give_status();
-    void join_status();
-
-    // What is answered: services_answers.cpp
-    [[nodiscard]] Answer answer_to(PeerEntry& peer, const AskedRequest& asked);
-    [[nodiscard]] std::string fail(const ServiceFault& fault);
-    [[nodiscard]] std::string fail(const ServiceRequest& request, ServiceError error, std::string detail);
-    [[nodiscard]] std::string ping(const ServiceRequest& request) const;
-    [[nodiscard]] std::string catalog(const ServiceRequest& request);
-    [[nodiscard]] std::string snapshot(const ServiceRequest& request);
-    [[nodiscard]] Answer status(PeerEntry& peer, const ServiceRequest& request);
-    [[nodiscard]] Answer replay(PeerEntry& peer, const AskedRequest& asked, const ServiceRequest& request);
-    [[nodiscard]] std::unique_ptr<HistoryReplay> make_replay(const ServiceRequest& request);
-    [[nodiscard]] std::string past_holes(const ServiceRequest& request);
-    [[nodiscard]] std::string end_of(std::span<const ChannelId> page, std::size_t looked_at) const;
-    [[nodiscard]] std::uint64_t last_captured(ChannelId channel) const;
-
-    const ServicesParts parts_;
+    Pump& pump_;
+    const MonitorHandler monitor_;
     const SystemClock clock_;
-    const std::int64_t epoch_ms_;
-    TopicOrder topics_;
-    SampleText text_;
     Router router_;
     ServiceEndpoints endpoints_;
     ServiceCounts counts_;
-    Peers peers_;                                              // those that have asked for something
-    std::vector<PeerEntry*> ready_;                            // whose next request is to be answered, in turn
-    std::list<Job> jobs_;                                      // the front one has its step next
-    std::optional<Arrival> arrived_;                           // whose handshake is just done
-    std::map<std::string, std::uint64_t, std::less<>> named_;  // connections that told an identity
-    std::vector<std::string> gone_;  // and the next two: told from within calls of the router, so for the next turn
+    ServiceAnswers answers_;
+    StatusRenderer status_;
+    IdentityOwners owners_;
+    Peers peers_;                    // those that have asked for something
+    std::vector<PeerEntry*> ready_;  // whose next request is to be answered, in turn
+    std::list<Job> jobs_;            // the front one has its step next
+    std::vector<std::string> gone_;  // and the next: told from within calls of the router, so for the next turn
     std::vector<std::string> writable_;
-    std::vector<std::uint64_t> superseded_;  // connections whose identity has been taken over
-    bool turn_asked_ = false;
     bool has_input_ = false;
     bool is_closing_ = false;
     MemoryReserve reserve_;
-    bool status_asked_ = false;
-    std::shared_ptr<const std::string>
-        status_text_;  // rendered last; null: it could not be had. tg-status's until then
-    std::atomic<bool> is_over_{false};
-    std::thread status_thread_;
+    Later turn_later_;
 };
 
 }  // namespace telegate

@@ -1,19 +1,23 @@
+#include "services/service_answers.hpp"
+
 #include "base/json_excerpt.hpp"
 #include "encode/time_text.hpp"
 #include "services/hole_replay.hpp"
 #include "services/service_answer.hpp"
-#include "services/services.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <span>
 #include <utility>
-
-// What the services answer.
 
 namespace telegate {
 
-Services::Answer Services::answer_to(PeerEntry& peer, const AskedRequest& asked) {
+ServiceAnswers::ServiceAnswers(AnswerParts parts, std::int64_t epoch_ms, ServiceCounts& counts)
+    : parts_(std::move(parts)),
+      epoch_ms_(epoch_ms),
+      topics_(parts_.channels),
+      text_(parts_.channels, epoch_ms, parts_.tags),
+      counts_(counts) {}
+
+Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
     if (!asked.fault.empty()) {
         return fail(ServiceFault{.head = {}, .error = ServiceError::bad_request, .detail = asked.fault});
     }
@@ -22,42 +26,42 @@ Services::Answer Services::answer_to(PeerEntry& peer, const AskedRequest& asked)
         return fail(*fault);
     }
     const auto& request = std::get<ServiceRequest>(read);
-    if (!peer.second.has_status) {
+    if (!asker.status) {  // otherwise it was counted before
         ++counts_.requests[static_cast<std::size_t>(request.kind)];
     }
-    if (request.kind != ServiceKind::ping && router_.backlog_bytes() > large_backlogs_bytes_max) {
+    if (request.kind != ServiceKind::ping && asker.is_room_short) {
         return fail(request, ServiceError::busy, "too many answers wait to be read, of all peers together");
     }
     switch (request.kind) {
         case ServiceKind::ping: return ping(request);
         case ServiceKind::catalog: return catalog(request);
         case ServiceKind::snapshot: return snapshot(request);
-        case ServiceKind::replay: return replay(peer, asked, request);
+        case ServiceKind::replay: return replay(request, asker);
         case ServiceKind::status: break;
     }
-    return status(peer, request);
+    return status(request, asker);
 }
 
-std::string Services::fail(const ServiceFault& fault) {
+std::string ServiceAnswers::fail(const ServiceFault& fault) {
     ++counts_.errors[static_cast<std::size_t>(fault.error)];
     return error_answer(fault, epoch_ms_, retry_after);
 }
 
-std::string Services::fail(const ServiceRequest& request, ServiceError error, std::string detail) {
+std::string ServiceAnswers::fail(const ServiceRequest& request, ServiceError error, std::string detail) {
     return fail(ServiceFault{.head = request.head, .error = error, .detail = std::move(detail)});
 }
 
-std::string Services::ping(const ServiceRequest& request) const {
+std::string ServiceAnswers::ping(const ServiceRequest& request) const {
     return begin_answer(request.head, epoch_ms_) + ",\"time\":\"" + to_iso8601(clock_.utc_now_ns()) +
            "\",\"position\":" + std::to_string(parts_.history.position()) + '}';
 }
 
 /// Of the samples that are published or dropped by now; what is in the queue is not in it.
-std::uint64_t Services::last_captured(ChannelId channel) const {
+std::uint64_t ServiceAnswers::last_captured(ChannelId channel) const {
     return std::max(parts_.pump.last_seq(channel), parts_.ledger.drops_of(channel).last_seq);
 }
 
-std::string Services::catalog(const ServiceRequest& request) {
+std::string ServiceAnswers::catalog(const ServiceRequest& request) {
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
     std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags) + ",\"channels\":[";
     std::size_t entries = 0;
@@ -76,14 +80,14 @@ std::string Services::catalog(const ServiceRequest& request) {
 }
 
 /// Where the next page begins, if there is one.
-std::string Services::end_of(std::span<const ChannelId> page, std::size_t looked_at) const {
+std::string ServiceAnswers::end_of(std::span<const ChannelId> page, std::size_t looked_at) const {
     if (looked_at == page.size()) {
         return ",\"end\":true}";
     }
     return ",\"after\":\"" + parts_.channels.at(page[looked_at - 1]).topic + "\",\"end\":false}";
 }
 
-std::string Services::snapshot(const ServiceRequest& request) {
+std::string ServiceAnswers::snapshot(const ServiceRequest& request) {
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
     std::string out = begin_answer(request.head, epoch_ms_) +
                       ",\"position\":" + std::to_string(parts_.history.position()) + ",\"samples\":[";
@@ -110,12 +114,11 @@ std::string Services::snapshot(const ServiceRequest& request) {
     return out + "],\"gone\":[" + gone + ']' + end_of(page, looked_at);
 }
 
-Services::Answer Services::status(PeerEntry& peer, const ServiceRequest& request) {
-    if (!peer.second.has_status) {
-        ask_status(peer);
-        return std::nullopt;
+Answered ServiceAnswers::status(const ServiceRequest& request, const Asker& asker) {
+    if (!asker.status) {
+        return NeedsStatus();
     }
-    const auto& text = peer.second.status;
+    const StatusText& text = *asker.status;
     if (text == nullptr) {
         return fail(request, ServiceError::busy, "the gateway did not give its status in time");
     }
@@ -130,7 +133,7 @@ Services::Answer Services::status(PeerEntry& peer, const ServiceRequest& request
     return out;
 }
 
-Services::Answer Services::replay(PeerEntry& peer, const AskedRequest& asked, const ServiceRequest& request) {
+Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& asker) {
     if (request.epoch && *request.epoch != epoch_ms_) {
         return past_holes(request);
     }
@@ -142,18 +145,16 @@ Services::Answer Services::replay(PeerEntry& peer, const AskedRequest& asked, co
         fault.pointer = "/position";
         return fail(fault);
     }
-    if (jobs_.size() >= replays_max || peer.second.replays >= replays_per_peer_max) {
+    if (asker.replays_in_all >= replays_max || asker.replays >= replays_per_peer_max) {
         return fail(request, ServiceError::busy,
-                    jobs_.size() >= replays_max
+                    asker.replays_in_all >= replays_max
                         ? std::to_string(replays_max) + " replays are at work"
                         : std::to_string(replays_per_peer_max) + " replays of this peer are at work");
     }
-    jobs_.push_back({peer.first, asked.envelope, make_replay(request), ""});
-    ++peer.second.replays;
-    return std::nullopt;
+    return make_replay(request);
 }
 
-std::unique_ptr<HistoryReplay> Services::make_replay(const ServiceRequest& request) {
+std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest& request) {
     const ReplayParts parts{parts_.history, parts_.channels, parts_.pump, text_};
     std::string out = begin_answer(request.head, epoch_ms_);
     if (request.holes) {
@@ -172,7 +173,7 @@ std::unique_ptr<HistoryReplay> Services::make_replay(const ServiceRequest& reque
 }
 
 /// Of an epoch that is not this one: nothing of it is held, and the state file knows where it ended.
-std::string Services::past_holes(const ServiceRequest& request) {
+std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
     const PastEpoch* const past = parts_.past.find(*request.epoch);
     if (!request.holes || past == nullptr || !past->has_ended) {
         std::string why = " is not the present one; only holes can be asked for";

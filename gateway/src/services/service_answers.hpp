@@ -1,0 +1,90 @@
+#pragma once
+
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+#include "core/ledger.hpp"
+#include "encode/sample_text.hpp"
+#include "encode/tags.hpp"
+#include "line/history.hpp"
+#include "line/pump.hpp"
+#include "services/asked_requests.hpp"
+#include "services/history_replay.hpp"
+#include "services/service_request.hpp"
+#include "services/services_status.hpp"
+#include "services/status_renderer.hpp"
+#include "services/topic_order.hpp"
+#include "state/state_file.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+namespace telegate {
+
+/// What is told of. All outlive the answers.
+struct AnswerParts {
+    const ChannelTable& channels;
+    const Ledger& ledger;
+    const History& history;
+    const Pump& pump;
+    const StateFile& past;
+    Tags tags = {};
+};
+
+/// How things stand for the peer that asks.
+struct Asker {
+    const std::optional<StatusText>& status;  // nullopt: not rendered yet
+    std::size_t replays = 0;                  // at work for it
+    std::size_t replays_in_all = 0;
+    bool is_room_short = false;  // so much waits to be read that only small answers are given
+};
+
+/// The status has to be rendered first.
+struct NeedsStatus {};
+/// An answer, or the work that makes it.
+using Answered = std::variant<std::string, std::unique_ptr<HistoryReplay>, NeedsStatus>;
+
+/// Makes the answer to a request; see "Services" in docs/wire.md.
+///
+/// Threads: the pump's.
+/// Limits:  answer_bytes_max for one answer, replays_max, page_entries_max.
+/// Failure: a request that is wrong has an answer that says so; may throw std::bad_alloc.
+class ServiceAnswers {
+  public:
+    static constexpr std::size_t replays_max = 16;
+    static constexpr std::size_t replays_per_peer_max = 4;
+    static constexpr std::size_t page_entries_max = 1'000;  // some 0.3 ms of work
+    static constexpr std::chrono::milliseconds retry_after{100};
+
+    /// `counts` outlives it.
+    ServiceAnswers(AnswerParts parts, std::int64_t epoch_ms, ServiceCounts& counts);
+
+    [[nodiscard]] Answered answer(const AskedRequest& asked, const Asker& asker);
+
+  private:
+    [[nodiscard]] std::string fail(const ServiceFault& fault);
+    [[nodiscard]] std::string fail(const ServiceRequest& request, ServiceError error, std::string detail);
+    [[nodiscard]] std::string ping(const ServiceRequest& request) const;
+    [[nodiscard]] std::string catalog(const ServiceRequest& request);
+    [[nodiscard]] std::string snapshot(const ServiceRequest& request);
+    [[nodiscard]] Answered status(const ServiceRequest& request, const Asker& asker);
+    [[nodiscard]] Answered replay(const ServiceRequest& request, const Asker& asker);
+    [[nodiscard]] std::unique_ptr<HistoryReplay> make_replay(const ServiceRequest& request);
+    [[nodiscard]] std::string past_holes(const ServiceRequest& request);
+    [[nodiscard]] std::string end_of(std::span<const ChannelId> page, std::size_t looked_at) const;
+    [[nodiscard]] std::uint64_t last_captured(ChannelId channel) const;
+
+    const AnswerParts parts_;
+    const SystemClock clock_;
+    const std::int64_t epoch_ms_;
+    TopicOrder topics_;
+    SampleText text_;
+    ServiceCounts& counts_;
+};
+
+}  // namespace telegate
