@@ -1,5 +1,6 @@
 #include "name_advice.hpp"
 
+#include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 #include "config/settings_table.hpp"
 
@@ -35,14 +36,6 @@ std::vector<std::string_view> drivers_with(std::string_view section, std::string
         }
     }
     return drivers;
-}
-
-std::string joined(const std::vector<std::string_view>& names) {
-    std::string list;
-    for (const std::string_view name : names) {
-        list += (list.empty() ? "" : ", ") + std::string(name);
-    }
-    return list;
 }
 
 }  // namespace

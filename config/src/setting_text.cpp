@@ -1,3 +1,5 @@
+#include "config/joined.hpp"
+#include "config/joined.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
 #include "default_owner.hpp"
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <type_traits>
 
 namespace telegate {
@@ -19,22 +22,6 @@ std::string number_text(Number value) {
     return {text.data(), end};
 }
 
-std::string joined(std::span<const std::string_view> names, std::string_view separator) {
-    std::string text;
-    for (const std::string_view name : names) {
-        text += (text.empty() ? "" : std::string(separator)) + std::string(name);
-    }
-    return text;
-}
-
-std::string joined(const std::vector<std::int64_t>& numbers) {
-    std::string text;
-    for (const std::int64_t number : numbers) {
-        text += (text.empty() ? "" : ", ") + number_text(number);
-    }
-    return text;
-}
-
 template <class Number>
 std::string maybe_text(const std::optional<Number>& value) {
     return value ? number_text(*value) : "";
@@ -45,10 +32,13 @@ std::string slot_text(const SettingSlot& slot) {
                                  [](const std::int64_t* value) { return number_text(*value); },
                                  [](const double* value) { return number_text(*value); },
                                  [](const std::string* value) { return *value; },
-                                 [](const std::vector<std::string>* value) {
-                                     return joined(std::vector<std::string_view>(value->begin(), value->end()), ", ");
+                                 [](const std::vector<std::string>* value) { return joined(*value); },
+                                 [](const std::vector<std::int64_t>* value) {
+                                     std::vector<std::string> numbers;
+                                     std::transform(value->begin(), value->end(), std::back_inserter(numbers),
+                                                    number_text<std::int64_t>);
+                                     return joined(numbers);
                                  },
-                                 [](const std::vector<std::int64_t>* value) { return joined(*value); },
                                  [](const std::optional<std::int64_t>* value) { return maybe_text(*value); },
                                  [](const std::optional<double>* value) { return maybe_text(*value); },
                                  [](const ListenSlot& listen) {
@@ -87,10 +77,10 @@ std::string rule_text(const SettingRow& row, Notation notation) {
             },
             [&](const WholeRule& rule) { return whole_rule_text(row, rule, notation); },
             [](const RealRule& rule) { return "a number, " + number_text(rule.min) + " to " + number_text(rule.max); },
-            [](const ChoiceRule& rule) { return joined(rule.choices, ", "); },
+            [](const ChoiceRule& rule) { return joined(rule.choices); },
             [&](const ListRule& rule) {
                 return (is_json ? "an array of one or more of " : "one or more, separated by commas, of ") +
-                       joined(rule.choices, ", ");
+                       joined(rule.choices);
             },
             [&](const WholeListRule& rule) {
                 return (is_json ? "an array of whole numbers, " : "nothing, or whole numbers separated by commas, ") +

@@ -1,6 +1,6 @@
 #include "driver_pages.hpp"
 #include "manual_page.hpp"
-#include "rest/metrics_table.hpp"
+#include "metrics_page.hpp"
 #include "settings/settings_json.hpp"
 #include "settings_page.hpp"
 
@@ -39,7 +39,10 @@ std::vector<Page> pages() {
         };
     };
     std::vector<Page> all{
-        {"docs/metrics.md", whole(metrics_page)},
+        {"docs/metrics.md",
+         [](const std::string& root) {
+             return reference::with_metrics(read(root + "/tools/reference/metrics.md"));
+         }},
         {"docs/settings.md", whole(settings_page)},
         {"docs/settings.schema.json", whole(settings_schema_json)},
         {"packaging/man/gateway.ini.5", whole(reference::settings_manual)},

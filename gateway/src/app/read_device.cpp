@@ -3,6 +3,7 @@
 #include "app/device_reading.hpp"
 #include "base/readable_bytes.hpp"
 #include "base/write_out.hpp"
+#include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 #include "encode/time_text.hpp"
 #include "plan/channel_sections.hpp"
@@ -120,10 +121,8 @@ std::string no_such_device(const Settings& settings, const std::string& name) {
         names.emplace_back(device.name);
     }
     const std::string_view near = nearest_name(name, names);
-    const std::string advice =
-        near.empty()
-            ? "; the settings have " + (names.empty() ? "no device" : joined(std::span<const std::string_view>(names)))
-            : "; did you mean \"" + std::string(near) + "\"?";
+    const std::string advice = near.empty() ? "; the settings have " + (names.empty() ? "no device" : joined(names))
+                                            : "; did you mean \"" + std::string(near) + "\"?";
     return "gateway_app: --read: there is no device \"" + name + '"' + advice + '\n';
 }
 

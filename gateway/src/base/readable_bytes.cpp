@@ -22,16 +22,6 @@ void append_hexadecimal(std::string& text, std::string_view bytes) {
     }
 }
 
-template <class Texts>
-std::string join(const Texts& texts, std::string_view separator) {
-    std::string all;
-    for (const auto& text : texts) {
-        all += all.empty() ? "" : separator;
-        all += text;
-    }
-    return all;
-}
-
 }  // namespace
 
 std::string to_readable(std::string_view bytes) {
@@ -50,14 +40,6 @@ std::string to_readable(std::string_view bytes) {
         bytes.remove_prefix(character.size());
     }
     return text;
-}
-
-std::string joined(std::span<const std::string> texts, std::string_view separator) {
-    return join(texts, separator);
-}
-
-std::string joined(std::span<const std::string_view> texts, std::string_view separator) {
-    return join(texts, separator);
 }
 
 }  // namespace telegate

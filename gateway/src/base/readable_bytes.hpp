@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,9 +8,5 @@ namespace telegate {
 /// Any bytes as UTF-8 text that shows them all: control characters and bytes that are not UTF-8 become \xNN, a
 /// backslash becomes two. Threads: any.
 [[nodiscard]] std::string to_readable(std::string_view bytes);
-
-/// The texts in order, with `separator` between them. Threads: any.
-[[nodiscard]] std::string joined(std::span<const std::string> texts, std::string_view separator = ", ");
-[[nodiscard]] std::string joined(std::span<const std::string_view> texts, std::string_view separator = ", ");
 
 }  // namespace telegate

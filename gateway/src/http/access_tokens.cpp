@@ -1,8 +1,8 @@
 #include "http/access_tokens.hpp"
 
 #include "base/file_fault.hpp"
-#include "base/readable_bytes.hpp"
 #include "config/credential_path.hpp"
+#include "config/joined.hpp"
 
 #include <fcntl.h>
 #include <sodium.h>

@@ -44,7 +44,5 @@ inline constexpr std::size_t metric_channels_max = 1'000;
 /// All of them, in order. Threads: any.
 [[nodiscard]] std::vector<const MetricRow*> metrics_table();
 [[nodiscard]] std::string metrics_text(const MetricsSource& source, MetricFormat format);
-/// docs/metrics.md. Threads: any.
-[[nodiscard]] std::string metrics_page();
 
 }  // namespace telegate

@@ -1,4 +1,4 @@
-#include "base/readable_bytes.hpp"
+#include "config/joined.hpp"
 #include "http/problem.hpp"
 #include "log/log_line.hpp"
 #include "rest/rest_refusals.hpp"

@@ -2,6 +2,7 @@
 
 #include "base/readable_bytes.hpp"
 #include "base/revert_time.hpp"
+#include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 #include "http/problem.hpp"
 

@@ -1,6 +1,7 @@
 #include "rest/rest_routes.hpp"
 
 #include "base/readable_bytes.hpp"
+#include "config/joined.hpp"
 #include "http/media_type.hpp"
 #include "http/problem.hpp"
 #include "log/log_line.hpp"
