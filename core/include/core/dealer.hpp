@@ -1,6 +1,11 @@
 #pragma once
 
+#include "core/endpoint.hpp"
+#include "core/message.hpp"
+#include "core/reactor.hpp"
+#include "core/receiving_socket.hpp"
 #include "core/router.hpp"
+#include "core/socket_options.hpp"
 
 namespace telegate {
 
@@ -17,29 +22,18 @@ namespace telegate {
 /// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more
 ///          and std::invalid_argument for one without frames; what waits for a peer of a bound endpoint goes with it,
 ///          counted.
-class Dealer {
+class Dealer : public ReceivingSocket {
   public:
     Dealer(Reactor& reactor, SocketOptions options);
     ~Dealer();
-    Dealer(const Dealer&) = delete;
-    Dealer& operator=(const Dealer&) = delete;
 
-    Endpoint bind(const Endpoint& endpoint);
     void connect(const Endpoint& endpoint);
-    bool unbind(const Endpoint& endpoint);
     bool disconnect(const Endpoint& endpoint);
-    [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
     /// Sends one message of at least one frame; copies it once.
     [[nodiscard]] SendStatus send(std::span<const Bytes> frames);
     [[nodiscard]] SendStatus send(std::initializer_list<std::string_view> frames);
-    /// Hands everything sent to the sockets, instead of at the end of the turn.
-    void flush();
 
-    /// As Subscriber's. Peers take turns.
-    [[nodiscard]] bool receive(MessageBatch& batch);
-    [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
-    void set_on_readable(std::function<void()> handler);
     /// Called on the reactor's thread when send() can go on after full or unknown_peer. Must not destroy the dealer.
     void set_on_writable(std::function<void()> handler);
 
@@ -47,12 +41,10 @@ class Dealer {
     /// bind() and connect() throw std::logic_error afterwards.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
 
-    void set_monitor(MonitorHandler handler);
-    [[nodiscard]] std::vector<PeerStatus> peers() const;
-    [[nodiscard]] SocketTotals totals() const;
-
   private:
     struct State;
+    explicit Dealer(std::unique_ptr<State> state);
+
     std::unique_ptr<State> state_;
 };
 

@@ -2,8 +2,8 @@
 
 #include "core/endpoint.hpp"
 #include "core/message.hpp"
-#include "core/monitor.hpp"
 #include "core/reactor.hpp"
+#include "core/receiving_socket.hpp"
 #include "core/socket_options.hpp"
 
 #include <chrono>
@@ -13,7 +13,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace telegate {
 
@@ -39,14 +38,12 @@ enum class SendStatus : std::uint8_t {
 /// Failure: bind() and connect() throw std::system_error, send() std::length_error for a message of 4 GiB or more
 ///          and std::invalid_argument for one without frames; nothing is ever sent in part or dropped in silence. What
 ///          waits for an alias is kept over a loss of the connection, as Dealer keeps it.
-class Router {
+class Router : public ReceivingSocket {
   public:
     Router(Reactor& reactor, SocketOptions options);
     ~Router();
-    Router(const Router&) = delete;
-    Router& operator=(const Router&) = delete;
 
-    Endpoint bind(const Endpoint& endpoint);
+    using ReceivingSocket::bind;
     /// As Publisher's of the same names.
     Endpoint bind(const Endpoint& endpoint, Security security);
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, Security security);
@@ -60,15 +57,11 @@ class Router {
     /// The peer at `endpoint` is known as `alias` here, from now on, whatever identity it tells; messages may be sent
     /// to it before it is reached. Throws std::invalid_argument for an alias that is no identity or is in use.
     void connect(const Endpoint& endpoint, std::string_view alias);
-    bool unbind(const Endpoint& endpoint);
     bool disconnect(const Endpoint& endpoint);
-    [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
     /// Sends one message of at least one frame to `peer`; copies it once.
     [[nodiscard]] SendStatus send(std::string_view peer, std::span<const Bytes> frames);
     [[nodiscard]] SendStatus send(std::string_view peer, std::initializer_list<std::string_view> frames);
-    /// Hands everything sent to the sockets, instead of at the end of the turn.
-    void flush();
 
     /// Gives out nothing more of this peer, and reads nothing more from it, until resume(): for who cannot answer it.
     /// It ends with the connection, and when another one takes the identity over. Nothing for an unknown peer.
@@ -79,10 +72,6 @@ class Router {
     /// What waits for all peers together; looks at each.
     [[nodiscard]] std::size_t backlog_bytes() const;
 
-    /// As Subscriber's. Peers take turns.
-    [[nodiscard]] bool receive(MessageBatch& batch);
-    [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
-    void set_on_readable(std::function<void()> handler);
     /// Called on the reactor's thread when a peer that was full has room again or is gone, and when a peer has come.
     /// Must not destroy the router.
     void set_on_writable(std::function<void(std::string_view peer)> handler);
@@ -90,12 +79,10 @@ class Router {
     /// As Publisher::close(). From now on every peer is unknown to send(); bind() and connect() throw std::logic_error.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
 
-    void set_monitor(MonitorHandler handler);
-    [[nodiscard]] std::vector<PeerStatus> peers() const;
-    [[nodiscard]] SocketTotals totals() const;
-
   private:
     struct State;
+    explicit Router(std::unique_ptr<State> state);
+
     std::unique_ptr<State> state_;
 };
 

@@ -129,8 +129,9 @@ SendStatus Dealer::State::send(std::span<const Bytes> frames) {
     return destinations.empty() || is_closing ? SendStatus::unknown_peer : SendStatus::full;
 }
 
+Dealer::Dealer(std::unique_ptr<State> state) : ReceivingSocket(state->table, state->queue), state_(std::move(state)) {}
 Dealer::Dealer(Reactor& reactor, SocketOptions options)
-    : state_(std::make_unique<State>(reactor, std::move(options))) {}
+    : Dealer(std::make_unique<State>(reactor, std::move(options))) {}
 Dealer::~Dealer() = default;
 
 void Dealer::connect(const Endpoint& endpoint) {
@@ -153,23 +154,6 @@ SendStatus Dealer::send(std::initializer_list<std::string_view> frames) {
     return state_->send_on(frames) ? SendStatus::sent : state_->send(frames);
 }
 
-void Dealer::flush() {
-    state_->table.flush();
-}
-
-bool Dealer::receive(MessageBatch& batch) {
-    return state_->queue.receive(batch);
-}
-
-bool Dealer::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
-    state_->table.flush_marked();
-    return state_->queue.receive_for(batch, time);
-}
-
-void Dealer::set_on_readable(std::function<void()> handler) {
-    state_->queue.set_on_readable(std::move(handler));
-}
-
 void Dealer::set_on_writable(std::function<void()> handler) {
     state_->on_writable = std::move(handler);
 }
@@ -177,25 +161,6 @@ void Dealer::set_on_writable(std::function<void()> handler) {
 void Dealer::close(std::chrono::milliseconds grace, std::function<void()> done) {
     state_->is_closing = true;
     state_->table.close(grace, std::move(done));
-}
-
-Endpoint Dealer::bind(const Endpoint& endpoint) {
-    return state_->table.bind(endpoint);
-}
-bool Dealer::unbind(const Endpoint& endpoint) {
-    return state_->table.unbind(endpoint);
-}
-std::vector<Endpoint> Dealer::endpoints() const {
-    return state_->table.endpoints();
-}
-void Dealer::set_monitor(MonitorHandler handler) {
-    state_->table.set_monitor(std::move(handler));
-}
-std::vector<PeerStatus> Dealer::peers() const {
-    return state_->table.statuses();
-}
-SocketTotals Dealer::totals() const {
-    return state_->table.totals();
 }
 
 }  // namespace telegate

@@ -229,8 +229,9 @@ void Router::State::forget_aliases(const Endpoint& endpoint) {
     std::erase_if(peers, [&](const auto& entry) { return entry.second.alias_of == endpoint; });
 }
 
+Router::Router(std::unique_ptr<State> state) : ReceivingSocket(state->table, state->queue), state_(std::move(state)) {}
 Router::Router(Reactor& reactor, SocketOptions options)
-    : state_(std::make_unique<State>(reactor, std::move(options))) {}
+    : Router(std::make_unique<State>(reactor, std::move(options))) {}
 Router::~Router() = default;
 
 void Router::connect(const Endpoint& endpoint, std::string_view alias) {
@@ -258,23 +259,6 @@ SendStatus Router::send(std::string_view peer, std::span<const Bytes> frames) {
 
 SendStatus Router::send(std::string_view peer, std::initializer_list<std::string_view> frames) {
     return state_->send_short_on(peer, frames) ? SendStatus::sent : state_->send(peer, frames);
-}
-
-void Router::flush() {
-    state_->table.flush();
-}
-
-bool Router::receive(MessageBatch& batch) {
-    return state_->queue.receive(batch);
-}
-
-bool Router::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
-    state_->table.flush_marked();
-    return state_->queue.receive_for(batch, time);
-}
-
-void Router::set_on_readable(std::function<void()> handler) {
-    state_->queue.set_on_readable(std::move(handler));
 }
 
 void Router::set_on_writable(std::function<void(std::string_view peer)> handler) {
@@ -314,10 +298,6 @@ std::size_t Router::backlog_bytes() const {
     return bytes;
 }
 
-Endpoint Router::bind(const Endpoint& endpoint) {
-    return state_->table.bind(endpoint);
-}
-
 Endpoint Router::bind(const Endpoint& endpoint, Security security) {
     return state_->table.bind(endpoint, security_of(endpoint, std::move(security)));
 }
@@ -344,22 +324,6 @@ bool Router::close_peer(std::uint64_t id, std::string_view why) {
         session->close(why);
     }
     return session != nullptr;
-}
-
-bool Router::unbind(const Endpoint& endpoint) {
-    return state_->table.unbind(endpoint);
-}
-std::vector<Endpoint> Router::endpoints() const {
-    return state_->table.endpoints();
-}
-void Router::set_monitor(MonitorHandler handler) {
-    state_->table.set_monitor(std::move(handler));
-}
-std::vector<PeerStatus> Router::peers() const {
-    return state_->table.statuses();
-}
-SocketTotals Router::totals() const {
-    return state_->table.totals();
 }
 
 }  // namespace telegate

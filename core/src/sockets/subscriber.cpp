@@ -200,8 +200,10 @@ void Subscriber::State::filter(MessageBatch& batch) {
     filtered += before - batch.size();
 }
 
+Subscriber::Subscriber(std::unique_ptr<State> state)
+    : ReceivingSocket(state->table, state->queue), state_(std::move(state)) {}
 Subscriber::Subscriber(Reactor& reactor, SocketOptions options)
-    : state_(std::make_unique<State>(reactor, std::move(options))) {}
+    : Subscriber(std::make_unique<State>(reactor, std::move(options))) {}
 Subscriber::~Subscriber() = default;
 
 void Subscriber::subscribe(std::string_view prefix) {
@@ -227,44 +229,16 @@ void Subscriber::unsubscribe(std::string_view prefix) {
     state_->tell_all(Subscription::Kind::cancel, prefix);
 }
 
-bool Subscriber::receive(MessageBatch& batch) {
-    return state_->queue.receive(batch);
-}
-
-bool Subscriber::receive_for(MessageBatch& batch, std::chrono::milliseconds time) {
-    state_->table.flush_marked();
-    return state_->queue.receive_for(batch, time);
-}
-
-void Subscriber::set_on_readable(std::function<void()> handler) {
-    state_->queue.set_on_readable(std::move(handler));
-}
-
 void Subscriber::close() {
     state_->table.close(std::chrono::milliseconds(0), {});
     state_->for_each_session([](Session& session) { session.close("closed"); });
 }
 
-Endpoint Subscriber::bind(const Endpoint& endpoint) {
-    return state_->table.bind(endpoint);
-}
 void Subscriber::connect(const Endpoint& endpoint) {
     state_->table.connect(endpoint, {});
 }
-bool Subscriber::unbind(const Endpoint& endpoint) {
-    return state_->table.unbind(endpoint);
-}
 bool Subscriber::disconnect(const Endpoint& endpoint) {
     return state_->table.disconnect(endpoint);
-}
-std::vector<Endpoint> Subscriber::endpoints() const {
-    return state_->table.endpoints();
-}
-void Subscriber::set_monitor(MonitorHandler handler) {
-    state_->table.set_monitor(std::move(handler));
-}
-std::vector<PeerStatus> Subscriber::peers() const {
-    return state_->table.statuses();
 }
 SubscriberTotals Subscriber::totals() const {
     return {state_->table.totals(), state_->filtered, state_->prefixes.size()};
