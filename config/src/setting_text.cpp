@@ -1,5 +1,4 @@
 #include "config/joined.hpp"
-#include "config/joined.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
 #include "default_owner.hpp"

@@ -9,7 +9,6 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 using namespace telegate;
 
@@ -147,12 +146,13 @@ TEST_CASE("a setting excludes one of its own section", "[config][table]") {
 TEST_CASE("no setting and no place is there twice", "[config][table]") {
     std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
     DefaultOwners owners;
-    std::set<std::pair<std::string_view, const void*>> places;  // those of a driver come and go with its rows
+    // Those of a driver come and go with its rows of a section.
+    std::set<std::tuple<std::string_view, std::string_view, const void*>> places;
     for_each_row([&](const SettingRow& row) {
         CHECK(keys.emplace(row.section, row.driver, row.key).second);
         CHECK((row.driver.empty() || find_setting(row.section, row.key) == nullptr));
         const auto is_new = [&](const auto* place) {
-            return places.emplace(row.driver, place).second;
+            return places.emplace(row.section, row.driver, place).second;
         };
         const SettingSlot slot = row.slot(owners.of(row.section));
         if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {

@@ -98,23 +98,6 @@ inline std::byte* take_long(std::byte* next, const std::byte* end, MessageBatch:
 Receiver::Receiver(std::size_t message_bytes_max, std::size_t frames_per_message_max)
     : message_bytes_max_(message_bytes_max), frames_per_message_max_(frames_per_message_max) {}
 
-Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& frames_budget) {
-    if (!fault_.empty()) {
-        return Status::violation;
-    }
-    const std::span<std::byte> unread = input.unread();
-    taken_ = 0;
-    const Status status = scan(unread, batch, frames_budget);
-    if (status == Status::violation) {
-        batch.rewind();
-        set_aside_ = std::vector<Span>();
-    } else if (frames_ > 0 && set_aside_.empty()) {
-        set_aside(unread.data() + taken_, batch);
-    }
-    input.consume(taken_);
-    return status;
-}
-
 /// Moves taken_ behind the last whole message or command, and scanned_ behind the last whole frame.
 Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch, std::size_t& frames_budget) {
     batch.make_room(std::min(frames_budget, unread.size() / usual_frame_bytes));
@@ -170,6 +153,23 @@ Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch
     }
     scanned_ = at - taken_;
     return fault_.empty() ? status : Status::violation;
+}
+
+Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& frames_budget) {
+    if (!fault_.empty()) {
+        return Status::violation;
+    }
+    const std::span<std::byte> unread = input.unread();
+    taken_ = 0;
+    const Status status = scan(unread, batch, frames_budget);
+    if (status == Status::violation) {
+        batch.rewind();
+        set_aside_ = std::vector<Span>();
+    } else if (frames_ > 0 && set_aside_.empty()) {
+        set_aside(unread.data() + taken_, batch);
+    }
+    input.consume(taken_);
+    return status;
 }
 
 /// Whole frames of messages, one behind the other from `at` on, as far as there is nothing else and no limit is

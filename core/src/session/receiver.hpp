@@ -63,7 +63,9 @@ class Receiver {
         std::span<std::byte> body;
     };
 
-    [[nodiscard]] Status scan(std::span<std::byte> unread, MessageBatch& batch, std::size_t& frames_budget);
+    // In line, since it is called once for each batch.
+    [[nodiscard, gnu::always_inline]] inline Status scan(std::span<std::byte> unread, MessageBatch& batch,
+                                                         std::size_t& frames_budget);
     [[nodiscard]] std::size_t take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
                                        std::size_t& frames_budget) noexcept;
     [[nodiscard]] bool read_unusual(std::span<const std::byte> from, Header& header) noexcept;

@@ -1,5 +1,6 @@
 #include "events/alarm_file.hpp"
 
+#include "base/strict_json.hpp"
 #include "base/whole_file.hpp"
 #include "log/log_line.hpp"
 #include "state/broken_file.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using FileJson = nlohmann::ordered_json;
 
-constexpr int alarms_depth_max = 5;
+constexpr std::size_t alarms_depth_max = 5;
 
 FileJson saved_json(const ChannelAlarm& alarm) {
     FileJson json{{"device", alarm.device},          {"channel", alarm.channel},
@@ -71,14 +72,12 @@ std::string alarms_file_text(const SavedAlarms& saved) {
 }
 
 std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
-    bool is_deep = false;
-    const auto watch = [&](int depth, FileJson::parse_event_t /*event*/, const FileJson& /*value*/) {
-        is_deep = is_deep || depth > alarms_depth_max;
-        return !is_deep;
-    };
-    const FileJson json = FileJson::parse(text, watch, false);
-    if (is_deep || !json.is_object()) {
-        return "not a JSON object, or nested too deep";
+    FileJson json;
+    if (const auto fault = read_strict_json(text, {alarms_depth_max}, json)) {
+        return fault->text();
+    }
+    if (!json.is_object()) {
+        return "is no JSON object";
     }
     SavedAlarms saved;
     try {

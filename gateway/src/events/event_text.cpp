@@ -1,6 +1,7 @@
 #include "events/event_text.hpp"
 
 #include "base/parse_time.hpp"
+#include "base/strict_json.hpp"
 #include "encode/time_text.hpp"
 #include "log/log_line.hpp"
 
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate {
@@ -19,7 +19,7 @@ namespace {
 using EventJson = nlohmann::ordered_json;
 
 constexpr std::uint64_t event_number_max = 9'007'199'254'740'992;  // what a double holds exactly
-constexpr int events_depth_max = 4;
+constexpr std::size_t events_depth_max = 4;
 
 std::string time_of_event(std::int64_t utc_ns) {
     std::array<char, TimeText::copied_bytes> text{};
@@ -67,25 +67,6 @@ std::string take_event(const EventJson& json, EventEntry& entry) {
     return "";
 }
 
-/// What is wrong with the text; "" when nothing is.
-std::string parse_events(std::string_view text, EventJson& json) {
-    try {
-        json = EventJson::parse(text, [](int depth, EventJson::parse_event_t /*event*/, const EventJson& /*value*/) {
-            if (depth > events_depth_max) {
-                throw std::length_error("is nested too deep");
-            }
-            return true;
-        });
-        return "";
-    } catch (const EventJson::parse_error& error) {
-        return "byte " + std::to_string(error.byte) + ": not JSON";
-    } catch (const EventJson::out_of_range&) {
-        return "has a number outside of every range";
-    } catch (const std::length_error& error) {
-        return error.what();
-    }
-}
-
 }  // namespace
 
 LogLine event_line(const EventEntry& entry) {
@@ -121,8 +102,8 @@ std::string events_file_text(const std::vector<EventEntry>& entries) {
 
 std::variant<std::vector<EventEntry>, std::string> read_events(std::string_view text) {
     EventJson json;
-    if (std::string fault = parse_events(text, json); !fault.empty()) {
-        return fault;
+    if (const auto fault = read_strict_json(text, {events_depth_max}, json)) {
+        return fault->text();
     }
     if (!json.is_object() || count_of_member(json, "version") != 1 || !json.contains("events") ||
         !json["events"].is_array()) {

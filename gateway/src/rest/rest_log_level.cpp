@@ -1,5 +1,6 @@
 #include "base/json_excerpt.hpp"
 #include "base/revert_time.hpp"
+#include "base/strict_json.hpp"
 #include "config/settings_table.hpp"
 #include "encode/time_text.hpp"
 #include "rest/rest_refusals.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t body_bytes_max = 1'024;
+constexpr std::size_t body_depth_max = 8;
 
 std::span<const std::string_view> level_names() {
     const SettingRow* const row = find_setting("gateway", "log_level", "");
@@ -71,14 +72,11 @@ LevelChange to_change(std::string_view body) {
         change.fault("", "is too large; allowed are at most " + std::to_string(body_bytes_max) + " bytes");
         return change;
     }
-    std::set<std::string> names;
-    const auto watch = [&](int /*depth*/, Json::parse_event_t event, const Json& parsed) {
-        if (event == Json::parse_event_t::key && !names.insert(parsed.get<std::string>()).second) {
-            change.fault(json_pointer_part(parsed.get_ref<const std::string&>()), "is there twice; allowed: once");
-        }
-        return true;
-    };
-    const Json json = Json::parse(body, watch, false);
+    Json json;
+    if (const auto fault = read_strict_json(body, {body_depth_max}, json)) {
+        change.fault(fault->pointer, fault->what);
+        return change;
+    }
     if (!json.is_object()) {
         change.fault("", "is no JSON object; allowed: {\"level\":\"debug\",\"revert_after\":\"10m\"}");
         return change;

@@ -2,6 +2,7 @@
 
 #include "base/json_excerpt.hpp"
 #include "base/parse_time.hpp"
+#include "base/strict_json.hpp"
 #include "config/quantity.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +20,7 @@ constexpr std::array<std::string_view, service_kinds> kind_names{"ping", "catalo
 constexpr std::array<std::string_view, service_errors> error_names{"bad_request", "unknown_service", "too_large",
                                                                    "busy", "unknown_epoch"};
 /// Holes in a list in the request, and nothing deeper.
-constexpr int request_depth_max = 3;
+constexpr std::size_t request_depth_max = 3;
 /// In one object: more than any has.
 constexpr std::size_t request_keys_max = 16;
 /// Whole numbers above this are not exact in the doubles of JSON readers.
@@ -53,57 +54,15 @@ struct Refusal {
     throw Refusal{key + ": " + detail, parent + json_pointer_part(key)};
 }
 
-/// Refuses what an ordinary parse would pass over: keys that are there twice, too many, and values that lie too deep.
-///
-/// Threads: one. Limits: request_depth_max levels, request_keys_max keys in each object. Failure: throws Refusal.
-class RequestWatch {
-  public:
-    bool take(int depth, Json::parse_event_t event, const Json& parsed) {
-        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-            if (depth >= request_depth_max) {
-                throw Refusal{"the request is nested too deep, allowed: " + std::to_string(request_depth_max) +
-                              " levels"};
-            }
-            keys_.emplace_back();
-        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
-            keys_.pop_back();
-        } else if (event == Json::parse_event_t::key) {
-            const auto& key = parsed.get_ref<const std::string&>();
-            if (std::find(keys_.back().begin(), keys_.back().end(), key) != keys_.back().end()) {
-                throw Refusal{quoted(key) + " is there twice in one object, allowed: once"};
-            }
-            if (keys_.back().size() == request_keys_max) {
-                throw Refusal{"an object has too many keys, allowed: " + std::to_string(request_keys_max)};
-            }
-            keys_.back().push_back(key);
-        }
-        return true;
-    }
-
-    static std::string quoted(const std::string& key) { return '"' + json_name_excerpt(key) + '"'; }
-
-  private:
-    std::vector<std::vector<std::string>> keys_;  // of the objects that are open
-};
-
 Json parsed_request(std::string_view text) {
-    RequestWatch watch;
-    const std::size_t nul = text.find('\0');  // the end of the text for the parser, and nothing that JSON may have
-    if (nul != std::string_view::npos) {
-        throw Refusal{"the request is not JSON in UTF-8, see byte " + std::to_string(nul + 1)};
+    Json document;
+    if (const auto fault = read_strict_json(text, {request_depth_max, request_keys_max}, document)) {
+        throw Refusal{fault->pointer.empty() ? "the request " + fault->what : fault->text(), fault->pointer};
     }
-    try {
-        Json document = Json::parse(
-            text, [&](int depth, Json::parse_event_t event, Json& value) { return watch.take(depth, event, value); });
-        if (!document.is_object()) {
-            throw Refusal{"the request is " + json_excerpt(document) + ", allowed: a JSON object"};
-        }
-        return document;
-    } catch (const Json::parse_error& error) {
-        throw Refusal{"the request is not JSON in UTF-8, see byte " + std::to_string(error.byte)};
-    } catch (const Json::out_of_range&) {
-        throw Refusal{"the request holds a number outside of every range"};
+    if (!document.is_object()) {
+        throw Refusal{"the request is " + json_excerpt(document) + ", allowed: a JSON object"};
     }
+    return document;
 }
 
 /// Members of one object, each looked at as what it must be.
@@ -214,7 +173,7 @@ void check_keys(const Json& document, ServiceKind kind) {
             std::any_of(request_keys.begin(), request_keys.end(),
                         [&, &name = key](const KeyRow& row) { return row.key == name && has_key(kind, row); });
         if (!is_known) {
-            throw Refusal{RequestWatch::quoted(key) + " is not a key of " + std::string(to_string(kind)) +
+            throw Refusal{'"' + json_name_excerpt(key) + "\" is not a key of " + std::string(to_string(kind)) +
                               ", allowed: " + keys_of(kind),
                           json_pointer_part(key)};
         }
@@ -249,8 +208,9 @@ ServiceHole read_hole(const Json& value, const std::string& pointer) {
     }
     for (const auto& [key, unused] : value.items()) {
         if (std::find(hole_keys.begin(), hole_keys.end(), key) == hole_keys.end()) {
-            throw Refusal{RequestWatch::quoted(key) + " is not a key of a hole, allowed: topic, first_seq, last_seq",
-                          pointer + json_pointer_part(key)};
+            throw Refusal{
+                '"' + json_name_excerpt(key) + "\" is not a key of a hole, allowed: topic, first_seq, last_seq",
+                pointer + json_pointer_part(key)};
         }
     }
     const Members members(value, pointer);

@@ -1,4 +1,5 @@
 #include "base/json_excerpt.hpp"
+#include "base/strict_json.hpp"
 #include "config/given_settings.hpp"
 #include "config/settings_table.hpp"
 #include "settings/settings_json.hpp"
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A list in a section in an instance in a kind of section in the document, and nothing deeper.
-constexpr int settings_depth_max = 4;
+constexpr std::size_t settings_depth_max = 4;
 /// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
 /// others.
 constexpr std::size_t settings_keys_max = 8'192;
@@ -37,55 +37,13 @@ SettingsProblem problem(std::string key, std::string what) {
     throw SettingsError({problem(std::move(key), std::move(what))});
 }
 
-/// Refuses keys that are there twice, too many of them, and values that lie too deep, which an ordinary parse would
-/// pass over.
-///
-/// Threads: one.
-/// Limits:  settings_depth_max levels, settings_keys_max keys in each object.
-/// Failure: throws SettingsError.
-class DocumentWatch {
-  public:
-    bool take(int depth, Json::parse_event_t event, const Json& parsed) {
-        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-            if (depth >= settings_depth_max) {
-                refuse_settings(
-                    "", "is nested too deep, allowed: at most " + std::to_string(settings_depth_max) + " levels");
-            }
-            keys_.emplace_back();
-        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
-            keys_.pop_back();
-        } else if (event == Json::parse_event_t::key) {
-            const auto& key = parsed.get_ref<const std::string&>();
-            if (!keys_.back().insert(key).second) {
-                refuse_settings("", quoted_key(key) + " is there twice in one object, allowed: once");
-            }
-            if (keys_.back().size() > settings_keys_max) {
-                refuse_settings(
-                    "", "has an object of too many keys, allowed: at most " + std::to_string(settings_keys_max));
-            }
-        }
-        return true;
-    }
-
-  private:
-    static std::string quoted_key(const std::string& key) { return '"' + json_pointer_part(key).substr(1) + '"'; }
-
-    std::vector<std::set<std::string>> keys_;  // of the objects that are open
-};
-
 Json parsed_settings(std::string_view text) {
     if (text.size() > settings_json_bytes_max) {
         refuse_settings("", "is too large, allowed are at most " + std::to_string(settings_json_bytes_max) + " bytes");
     }
-    DocumentWatch watch;
     Json document;
-    try {
-        document = Json::parse(
-            text, [&](int depth, Json::parse_event_t event, Json& value) { return watch.take(depth, event, value); });
-    } catch (const Json::parse_error& error) {
-        refuse_settings("", "is not JSON, see byte " + std::to_string(error.byte));
-    } catch (const Json::out_of_range&) {
-        refuse_settings("", "is not JSON of use: it holds a number outside of every range");
+    if (auto fault = read_strict_json(text, {settings_depth_max, settings_keys_max}, document)) {
+        refuse_settings(std::move(fault->pointer), std::move(fault->what));
     }
     if (!document.is_object()) {
         refuse_settings("", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}");

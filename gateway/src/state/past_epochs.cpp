@@ -1,12 +1,12 @@
 #include "state/past_epochs.hpp"
 
+#include "base/strict_json.hpp"
 #include "core/topic.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 namespace telegate {
@@ -17,7 +17,7 @@ using SortedJson = nlohmann::json;
 constexpr std::uint64_t seq_max = 9'007'199'254'740'992;
 /// The end of the year 9999, so that there is room behind each.
 constexpr std::uint64_t epoch_max = 253'402'300'799'999;
-constexpr int state_depth_max = 4;
+constexpr std::size_t state_depth_max = 4;
 
 /// "line 3": of the byte that a parser has stopped at.
 std::string line_at(std::string_view text, std::size_t byte) {
@@ -163,19 +163,8 @@ std::string past_epochs_text(const std::vector<PastEpoch>& epochs) {
 std::variant<std::vector<PastEpoch>, std::string> read_past_epochs(std::string_view text) {
     std::vector<PastEpoch> epochs;
     SortedJson json;
-    try {
-        json = SortedJson::parse(text, [](int depth, SortedJson::parse_event_t /*event*/, const SortedJson& /*value*/) {
-            if (depth > state_depth_max) {
-                throw std::length_error("is nested too deep");
-            }
-            return true;
-        });
-    } catch (const SortedJson::parse_error& error) {
-        return line_at(text, error.byte) + ": is not JSON";
-    } catch (const SortedJson::out_of_range&) {
-        return "holds a number outside of every range";
-    } catch (const std::length_error& error) {
-        return error.what();
+    if (const auto fault = read_strict_json(text, {state_depth_max}, json)) {
+        return fault->byte == 0 ? fault->text() : line_at(text, fault->byte) + ": is not JSON";
     }
     if (!json.is_object() || !is_whole(json, "version", 1) || !json.contains("epochs") || !json["epochs"].is_array()) {
         return "is no object of version 1 and epochs";

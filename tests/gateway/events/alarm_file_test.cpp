@@ -45,12 +45,12 @@ TEST_CASE("the file of alarms gives back an active alarm that has no limit", "[a
 
 TEST_CASE("a file of alarms that is something else is refused with the place", "[alarms]") {
     const auto [text, why] = GENERATE(table<std::string, std::string>(
-        {{"", "not a JSON object, or nested too deep"},
-         {"[1]", "not a JSON object, or nested too deep"},
+        {{"", "is not JSON in UTF-8, see byte 1"},
+         {"[1]", "is no JSON object"},
          {R"({"version":2,"clean":true,"alarms":[]})", "unknown version: must be 1"},
          {R"({"version":1,"alarms":[]})", "alarm 1 or the head has a missing or wrong member"},
          {R"({"version":1,"clean":true,"alarms":[{"device":1}]})", "alarm 1 or the head has a missing or wrong member"},
-         {R"({"version":1,"clean":true,"alarms":[[[[[[[1]]]]]]]})", "not a JSON object, or nested too deep"},
+         {R"({"version":1,"clean":true,"alarms":[[[[[[[1]]]]]]]})", "is nested too deep, allowed: at most 5 levels"},
          {R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"odd","doubtful":true,"since_ns":1,"value":1}]})",
           "alarm 1 has an unknown state or a time before 1970"},
          {R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"high","doubtful":true,"since_ns":-9223372036854775808,"value":1}]})",

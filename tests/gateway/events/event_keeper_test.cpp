@@ -120,7 +120,7 @@ TEST_CASE("a broken file of events is renamed and reported", "[gateway][events]"
     CHECK(run.events.after(0).empty());
     CHECK(kept_text(folder.path("events.broken")) == "no JSON");
     CHECK(kept_text_has(kept_text(folder.path("log")),
-                        "file of events not used file=" + run.path + " why=\"byte 2: not JSON\""));
+                        "file of events not used file=" + run.path + " why=\"is not JSON in UTF-8, see byte 2\""));
 }
 
 TEST_CASE("a file of events that cannot be written is reported", "[gateway][events]") {

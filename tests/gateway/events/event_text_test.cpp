@@ -61,10 +61,10 @@ TEST_CASE("an event of an unknown kind is left out", "[gateway][events]") {
 }
 
 TEST_CASE("what is wrong with a file of events is named", "[gateway][events]") {
-    CHECK(events_fault("{") == "byte 2: not JSON");
+    CHECK(events_fault("{") == "is not JSON in UTF-8, see byte 2");
     CHECK(events_fault("[]") == "must be an object of version 1 and events");
     CHECK(events_fault(R"({"version":2,"events":[]})") == "must be an object of version 1 and events");
-    CHECK(events_fault(events_file("[[[[[]]]]]")) == "is nested too deep");
+    CHECK(events_fault(events_file("[[[[[]]]]]")) == "is nested too deep, allowed: at most 4 levels");
     CHECK(events_fault(events_file("1")) == "event 1 must be an object");
     CHECK(events_fault(events_file(R"({"number":0,"held_back":0})")) ==
           "event 1 needs number and held_back: whole numbers");

@@ -114,7 +114,8 @@ TEST_CASE("what is no time is no time", "[gateway][services]") {
 }
 
 TEST_CASE("what is nested too deep or too large is refused before it costs anything", "[gateway][services]") {
-    CHECK(request_fault(std::string(60'000, '[')).detail == "the request is nested too deep, allowed: 3 levels");
+    CHECK(request_fault(std::string(60'000, '[')).detail ==
+          "the request is nested too deep, allowed: at most 3 levels");
     const ServiceFault large = request_fault(std::string(ServiceRequest::bytes_max + 1, ' '));
     CHECK(large.error == ServiceError::too_large);
 }

@@ -336,15 +336,15 @@ std::string object_of(std::size_t keys) {
 
 TEST_CASE("what is no document of settings is refused as a whole", "[gateway][settings_json]") {
     const auto [document, problem] = GENERATE(table<std::string, std::string>({
-        {"", "is not JSON, see byte 1"},
-        {"{\"queue\":", "is not JSON, see byte 10"},
+        {"", "is not JSON in UTF-8, see byte 1"},
+        {"{\"queue\":", "is not JSON in UTF-8, see byte 10"},
         {"[]", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}"},
-        {"\"\xff\"", "is not JSON, see byte 2"},
-        {R"({"queue":{"policy":"block","policy":"block"}})", "\"policy\" is there twice in one object, allowed: once"},
-        {R"({"queue":{},"queue":{}})", "\"queue\" is there twice in one object, allowed: once"},
+        {"\"\xff\"", "is not JSON in UTF-8, see byte 2"},
+        {R"({"queue":{"policy":"block","policy":"block"}})", "/queue/policy: is there twice, allowed: once"},
+        {R"({"queue":{},"queue":{}})", "/queue: is there twice, allowed: once"},
         {R"({"a":{"b":{"c":[[]]}}})", "is nested too deep, allowed: at most 4 levels"},
         {std::string(100'000, '['), "is nested too deep, allowed: at most 4 levels"},
-        {R"({"gateway":{"queue_size":1e999}})", "is not JSON of use: it holds a number outside of every range"},
+        {R"({"gateway":{"queue_size":1e999}})", "holds a number outside of every range"},
         {object_of(8'193), "has an object of too many keys, allowed: at most 8192"},
         {std::string(1024 * 1024 + 1, ' '), "is too large, allowed are at most 1048576 bytes"},
     }));

@@ -61,7 +61,7 @@ TEST_CASE("what is wrong with a state file is told with its place", "[gateway][s
     const auto [text, wanted] = GENERATE(table<std::string, std::string>({
         {"", "line 1: is not JSON"},
         {"{\n\n\"version\":1,]", "line 3: is not JSON"},
-        {"[[[[[[1]]]]]]", "is nested too deep"},
+        {"[[[[[[1]]]]]]", "is nested too deep, allowed: at most 4 levels"},
         {"[]", "is no object of version 1 and epochs"},
         {R"({"version":2,"epochs":[]})", "is no object of version 1 and epochs"},
         {R"({"version":1,"epochs":[1]})", "/epochs/0 is no object of epoch, ended and channels"},

@@ -1,0 +1,100 @@
+#include "base/strict_json.hpp"
+
+#include "base/json_excerpt.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+/// Sees each event of a parser. Threads: one. Limits: those given. Failure: throws JsonFault.
+class JsonWatch {
+  public:
+    explicit JsonWatch(JsonLimits limits) noexcept : limits_(limits) {}
+
+    template <class Json>
+    bool take(typename Json::parse_event_t event, const Json& parsed) {
+        using Event = typename Json::parse_event_t;
+        if (event == Event::object_start || event == Event::array_start) {
+            if (objects_.size() == limits_.depth_max) {
+                throw JsonFault{"is nested too deep, allowed: at most " + std::to_string(limits_.depth_max) +
+                                " levels"};
+            }
+            objects_.emplace_back();
+        } else if (event == Event::object_end || event == Event::array_end) {
+            objects_.pop_back();
+        } else if (event == Event::key) {
+            take_key(parsed.template get_ref<const std::string&>());
+        }
+        return true;
+    }
+
+  private:
+    struct Object {  // or array, which has no keys
+        std::set<std::string, std::less<>> keys;
+        std::string last;
+    };
+
+    void take_key(const std::string& key) {
+        Object& object = objects_.back();
+        object.last = key;
+        if (!object.keys.insert(key).second) {
+            throw JsonFault{"is there twice, allowed: once", pointer()};
+        }
+        if (object.keys.size() > limits_.keys_max) {
+            throw JsonFault{"has an object of too many keys, allowed: at most " + std::to_string(limits_.keys_max)};
+        }
+    }
+    [[nodiscard]] std::string pointer() const {
+        std::string text;
+        for (const Object& object : objects_) {
+            text += json_pointer_part(object.last);
+        }
+        return text;
+    }
+
+    const JsonLimits limits_;
+    std::vector<Object> objects_;  // that are open
+};
+
+JsonFault not_json(std::size_t byte) {
+    return {"is not JSON in UTF-8, see byte " + std::to_string(byte), "", byte};
+}
+
+template <class Json>
+std::optional<JsonFault> read(std::string_view text, JsonLimits limits, Json& json) {
+    // The end of the text for the parser, and nothing that JSON may have.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+        return not_json(nul + 1);
+    }
+    JsonWatch watch(limits);
+    try {
+        json = Json::parse(text, [&](int /*depth*/, typename Json::parse_event_t event, Json& value) {
+            return watch.take<Json>(event, value);
+        });
+        return std::nullopt;
+    } catch (JsonFault& fault) {
+        return std::move(fault);
+    } catch (const typename Json::parse_error& error) {
+        return not_json(error.byte);
+    } catch (const typename Json::out_of_range&) {
+        return JsonFault{"holds a number outside of every range"};
+    }
+}
+
+}  // namespace
+
+std::optional<JsonFault> read_strict_json(std::string_view text, JsonLimits limits, nlohmann::ordered_json& json) {
+    return read(text, limits, json);
+}
+
+std::optional<JsonFault> read_strict_json(std::string_view text, JsonLimits limits, nlohmann::json& json) {
+    return read(text, limits, json);
+}
+
+}  // namespace telegate
