@@ -154,7 +154,7 @@ class ServicesTest(unittest.TestCase):
         for request, wanted in (
                 (b"", ("bad_request", None)), (b"{", ("bad_request", None)), (b"[]", ("bad_request", None)),
                 (b"\xff", ("bad_request", None)), (b"[" * 60000, ("bad_request", None)),
-                (b'{"service":"ping","service":"ping"}', ("bad_request", None)),
+                (b'{"service":"ping","service":"ping"}', ("bad_request", "/service")),
                 (b'{"service":"ping"}\0', ("bad_request", None)),
                 ({"service": "snapshot", "newer": 1}, ("bad_request", "/newer")),
                 ({}, ("bad_request", "/service")), ({"service": 1}, ("bad_request", "/service")),
