@@ -1,3 +1,4 @@
+#include "config/payload_format.hpp"
 #include "config/setting_rules.hpp"
 #include "rows.hpp"
 #include "setting_slots.hpp"
@@ -11,14 +12,13 @@ using P = PublishSettings;
 
 constexpr std::array<std::string_view, 5> slow_policies{"drop_oldest", "drop_newest", "disconnect", "block",
                                                         "conflate"};
-constexpr std::array<std::string_view, 3> formats{"json", "cbor", "record"};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "publish", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
                .required = true,
                .meaning = "Where subscribers connect, in ZeroMQ notation.", .slot = slot<&P::endpoint>},
-    SettingRow{.section = "publish", .key = "format", .rule = ChoiceRule{formats},
+    SettingRow{.section = "publish", .key = "format", .rule = ChoiceRule{payload_format_names.names},
                .applies = Applies::live,
                .meaning = "How a sample looks there: a JSON object, the same as CBOR, or a record of 64 bytes.",
                .slot = slot<&P::format>},

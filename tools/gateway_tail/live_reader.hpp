@@ -1,8 +1,8 @@
 #pragma once
 
-#include "parse_any.hpp"
 #include "splice.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ namespace telegate::tail {
 /// Failure: a message that is not understood is counted; its samples show as a hole.
 class LiveReader {
   public:
-    explicit LiveReader(Splice& splice) noexcept : splice_(&splice) {}
+    explicit LiveReader(Splice& splice) noexcept;
 
     void read(std::string_view topic, std::string_view payload);
 
@@ -28,16 +28,13 @@ class LiveReader {
     static constexpr std::size_t topic_bytes_max = 256;
 
   private:
-    enum class Kind : std::uint8_t { sample, gap, beat };
+    struct Format;
+    static const std::array<Format, 3> formats;
 
-    [[nodiscard]] bool read_as(PayloadFormat format, Kind kind, std::string_view topic, std::string_view payload);
-    [[nodiscard]] bool read_records(std::string_view topic, std::string_view payload);
-    [[nodiscard]] bool read_sample(PayloadFormat format, std::string_view topic, std::string_view payload);
-    [[nodiscard]] bool read_gap(PayloadFormat format, std::string_view topic, std::string_view payload);
-    [[nodiscard]] bool read_beat(PayloadFormat format, std::string_view topic, std::string_view payload);
+    [[nodiscard]] bool read_as(const Format& format, std::string_view topic, std::string_view payload);
 
     Splice* splice_;
-    PayloadFormat format_ = PayloadFormat::json;
+    const Format* format_;
     std::uint64_t not_understood_ = 0;
     std::string strange_topic_;
 };

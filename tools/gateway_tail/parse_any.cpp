@@ -24,11 +24,11 @@ Json parse_cbor(std::string_view payload) {
     }
 }
 
-std::optional<Json> parse_object(PayloadFormat format, std::string_view payload) {
+std::optional<Json> parse_object(ObjectCoding coding, std::string_view payload) {
     if (payload.size() > payload_bytes_max) {
         return std::nullopt;
     }
-    Json object = format == PayloadFormat::json ? Json::parse(payload, nullptr, false) : parse_cbor(payload);
+    Json object = coding == ObjectCoding::json ? Json::parse(payload, nullptr, false) : parse_cbor(payload);
     return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
 }
 
@@ -216,18 +216,18 @@ bool read_answer(const Json& object, Answer& answer) {
 
 }  // namespace
 
-bool parse_any_sample(PayloadFormat format, std::string_view payload, Sample& sample, SampleTexts& texts) {
-    const std::optional<Json> object = parse_object(format, payload);
+bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts) {
+    const std::optional<Json> object = parse_object(coding, payload);
     return object && read_sample(*object, sample, texts);
 }
 
-bool parse_any_gap(PayloadFormat format, std::string_view payload, Gap& gap) {
-    const std::optional<Json> object = parse_object(format, payload);
+bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap) {
+    const std::optional<Json> object = parse_object(coding, payload);
     return object && read_whole(*object, "epoch", gap.epoch) && read_range(*object, gap);
 }
 
-bool parse_any_beat(PayloadFormat format, std::string_view payload, Beat& beat) {
-    const std::optional<Json> object = parse_object(format, payload);
+bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat) {
+    const std::optional<Json> object = parse_object(coding, payload);
     constexpr std::int64_t none_yet = 0;
     return object && read_whole(*object, "epoch", beat.epoch) && read_seq(*object, "seq", beat.seq, none_yet);
 }

@@ -9,21 +9,22 @@
 
 namespace telegate::tail {
 
-enum class PayloadFormat : std::uint8_t { json, cbor, record };
-
 /// What the texts of a sample show into.
 struct SampleTexts {
     std::string value;
     std::string unit;
 };
 
-/// A sample in any order of keys, in json or cbor; the topic is the frame's. Slow: for what scan_sample() does not
-/// take. Limits: payload_bytes_max.
-[[nodiscard]] bool parse_any_sample(PayloadFormat format, std::string_view payload, Sample& sample, SampleTexts& texts);
+/// How an object is written.
+enum class ObjectCoding : std::uint8_t { json, cbor };
 
-/// What follows the topic in `<topic>$gap` or `<topic>$beat`, in json or cbor; without the topic.
-[[nodiscard]] bool parse_any_gap(PayloadFormat format, std::string_view payload, Gap& gap);
-[[nodiscard]] bool parse_any_beat(PayloadFormat format, std::string_view payload, Beat& beat);
+/// A sample in any order of keys; the topic is the frame's. Slow: for what scan_sample() does not take.
+/// Limits: payload_bytes_max.
+[[nodiscard]] bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts);
+
+/// What follows the topic in `<topic>$gap` or `<topic>$beat`; without the topic.
+[[nodiscard]] bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap);
+[[nodiscard]] bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat);
 
 /// Nullopt, when it is none; `what` says why.
 [[nodiscard]] bool parse_answer(std::string_view frame, Answer& answer, std::string& what);

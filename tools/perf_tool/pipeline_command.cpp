@@ -5,6 +5,7 @@
 #include "pipeline/rate_search.hpp"
 #include "pipeline/wake_ups.hpp"
 
+#include "config/payload_format.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/telemetry_sample.hpp"
 
@@ -180,7 +181,7 @@ Command::Action describe_pipeline_command(CLI::App& options) {
         ->check(CLI::Range(std::size_t{1}, std::size_t{64}))
         ->capture_default_str();
     options.add_option("--format", chosen->work.format, "Of the payload")
-        ->check(CLI::IsMember({"json", "cbor", "record"}))
+        ->check(CLI::IsMember(payload_format_names.names))
         ->capture_default_str();
     auto* const seconds = options.add_option("--seconds", chosen->seconds, "Time of each run")
                               ->check(CLI::Range(0.01, 3'600.0))

@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "config/payload_format.hpp"
 #include "pipeline/line_run.hpp"
 #include "pipeline/load_driver.hpp"
 
@@ -144,7 +145,7 @@ Command::Action describe_stalled_command(CLI::App& options) {
         ->check(CLI::IsMember({"drop_oldest", "drop_newest", "conflate"}))
         ->capture_default_str();
     options.add_option("--format", chosen->work.format, "Of the payload")
-        ->check(CLI::IsMember({"json", "cbor", "record"}))
+        ->check(CLI::IsMember(payload_format_names.names))
         ->capture_default_str();
     return [chosen](const CommonOptions& common) {
         return run(*chosen, common);

@@ -3,6 +3,7 @@
 #include "base/per_channel.hpp"
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "encode/map_notices.hpp"
 #include "encode/payload_value.hpp"
 #include "encode/step_text.hpp"
 #include "encode/tags.hpp"
@@ -24,6 +25,7 @@ namespace telegate {
 ///          by U+FFFD; NaN and infinities become null.
 class CborEncoder {
   public:
+    using Notices = CborNotices;
     static constexpr std::size_t samples_per_payload_max = 1;
 
     /// `epoch_ms`: the gateway's start, ms since 1970 UTC. `tags` go with each sample.

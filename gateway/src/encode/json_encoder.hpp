@@ -3,6 +3,7 @@
 #include "base/per_channel.hpp"
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "encode/map_notices.hpp"
 #include "encode/payload_value.hpp"
 #include "encode/step_text.hpp"
 #include "encode/tags.hpp"
@@ -24,6 +25,7 @@ namespace telegate {
 ///          by U+FFFD; a value that JSON cannot hold becomes null.
 class JsonEncoder {
   public:
+    using Notices = JsonNotices;
     static constexpr std::size_t samples_per_payload_max = 1;
     static constexpr std::size_t escape_bytes_max = 6;  // \u001f
     static constexpr std::size_t doubt_bytes_max = 96;  // of what is said of a time that nothing kept right

@@ -4,6 +4,7 @@
 #include "core/endian.hpp"
 #include "core/telemetry_sample.hpp"
 #include "encode/payload_value.hpp"
+#include "encode/record_notices.hpp"
 #include "encode/tags.hpp"
 
 #include <array>
@@ -45,6 +46,7 @@ static_assert(sample_flag::time_unsynchronised == 2);
 /// Threads: one, the io thread. Limits: none. Failure: none; text travels as it is, also when it is not UTF-8.
 class RecordEncoder {
   public:
+    using Notices = RecordNotices;
     /// So that a payload stays small, and a subscriber that reads slowly loses few at once: 4 KiB.
     static constexpr std::size_t samples_per_payload_max = 64;
 

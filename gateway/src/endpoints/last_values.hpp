@@ -1,9 +1,9 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "core/channel_table.hpp"
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
-#include "encode/payload_format.hpp"
 #include "endpoints/publishers.hpp"
 #include "line/history.hpp"
 #include "line/pump.hpp"

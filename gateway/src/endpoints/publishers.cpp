@@ -10,8 +10,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::array all_formats{PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record};
-
 constexpr std::size_t segment_bytes_least = 16 * 1024;
 
 }  // namespace
@@ -72,7 +70,7 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
 /// For the formats that have none yet.
 void Publishers::add_lines(std::span<const FormatEndpoint> endpoints) {
     std::vector<PayloadFormat> fresh;
-    for (const PayloadFormat format : all_formats) {
+    for (const PayloadFormat format : payload_format_names.values) {
         const auto has_format = [format](const auto& each) {
             return each.format == format;
         };

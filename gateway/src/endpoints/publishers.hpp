@@ -2,8 +2,8 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
-#include "encode/payload_format.hpp"
 #include "endpoints/bound_endpoints.hpp"
+#include "endpoints/format_endpoint.hpp"
 #include "endpoints/publish_curve.hpp"
 #include "publish/format_publisher.hpp"
 #include "publish/subscriber_status.hpp"

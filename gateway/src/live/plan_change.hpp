@@ -4,7 +4,7 @@
 #include "config/settings_diff.hpp"
 #include "core/bounded_queue.hpp"
 #include "device/sampler.hpp"
-#include "encode/payload_format.hpp"
+#include "endpoints/format_endpoint.hpp"
 #include "endpoints/service_endpoints.hpp"
 #include "recording/recorder.hpp"
 

@@ -52,15 +52,6 @@ ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem
     return schedule;
 }
 
-PayloadFormat to_format(std::string_view name) {
-    for (const PayloadFormat format : {PayloadFormat::cbor, PayloadFormat::record}) {
-        if (to_string(format) == name) {
-            return format;
-        }
-    }
-    return PayloadFormat::json;
-}
-
 /// nullopt with a problem, or for one of the text, which was told already.
 template <class EndpointSettings>
 std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& settings,
@@ -95,7 +86,7 @@ void plan_endpoints(const Settings& settings, SecretFile secret, Plan& plan, std
     for (const PublishSettings& publish : settings.publish) {
         auto curve = read_curve(publish, problems, secret);
         if (auto endpoint = endpoint_of("publish", publish, problems)) {
-            plan.publish.push_back({std::move(*endpoint), to_format(publish.format), publish.name});
+            plan.publish.push_back({std::move(*endpoint), payload_format_names.value(publish.format), publish.name});
             plan.publish.back().curve = std::move(curve);
             plan.publish.back().delivery = to_delivery(publish);
             plan.publish.back().last_value = publish.last_value;

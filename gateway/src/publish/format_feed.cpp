@@ -1,12 +1,12 @@
 #include "publish/format_feed.hpp"
 
-#include "encode/cbor_encoder.hpp"
-#include "encode/json_encoder.hpp"
-#include "encode/record_encoder.hpp"
+#include "encode/encoders.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
+#include <tuple>
 
 namespace telegate {
 namespace {
@@ -19,8 +19,6 @@ std::string topic_of(const BeatNotice& /*notice*/, const ChannelInfo& channel) {
     return beat_topic(channel);
 }
 
-/// An Encoder writes a sample to a buffer of bytes_max(sample) bytes, and has samples_per_payload_max.
-///
 /// Threads, Limits, Failure: as FormatFeed.
 template <class Encoder>
 class EncodedFeed final : public FormatFeed {
@@ -75,13 +73,25 @@ class EncodedFeed final : public FormatFeed {
     PerChannel<TopicId> topics_;
 };
 
+template <class Encoder>
+std::unique_ptr<FormatFeed> make_feed(const FormatPublisher& to, const FormatFeed::Parts& parts) {
+    return std::make_unique<EncodedFeed<Encoder>>(to, parts);
+}
+
+template <class... Encoder>
+std::unique_ptr<FormatFeed> make_feed_of(std::tuple<Encoder...>* /*types*/, const FormatPublisher& to,
+                                         const FormatFeed::Parts& parts) {
+    constexpr std::array makers{make_feed<Encoder>...};
+    return makers[static_cast<std::size_t>(to.format)](to, parts);
+}
+
 }  // namespace
 
 FormatFeed::FormatFeed(const FormatPublisher& to, const Parts& parts)
     : publisher_(to.publisher),
       format_(to.format),
       channels_(parts.channels),
-      notice_encoder_(to.format, parts.channels, parts.epoch_ms),
+      notice_encoder_(to.format, {parts.channels, parts.epoch_ms}),
       gap_topics_(parts.channels),
       beat_topics_(parts.channels) {
     publisher_.set_on_room(parts.on_room);
@@ -125,12 +135,7 @@ void FormatFeed::heartbeat(ChannelId channel, std::uint64_t seq) {
 }
 
 std::unique_ptr<FormatFeed> make_format_feed(const FormatPublisher& to, const FormatFeed::Parts& parts) {
-    switch (to.format) {
-        case PayloadFormat::json: break;
-        case PayloadFormat::cbor: return std::make_unique<EncodedFeed<CborEncoder>>(to, parts);
-        case PayloadFormat::record: return std::make_unique<EncodedFeed<RecordEncoder>>(to, parts);
-    }
-    return std::make_unique<EncodedFeed<JsonEncoder>>(to, parts);
+    return make_feed_of(static_cast<Encoders*>(nullptr), to, parts);
 }
 
 }  // namespace telegate

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "base/per_channel.hpp"
+#include "config/payload_format.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/publisher.hpp"
 #include "encode/notice_encoder.hpp"
-#include "encode/payload_format.hpp"
 #include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
 #include "publish/format_publisher.hpp"

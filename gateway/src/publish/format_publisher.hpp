@@ -1,7 +1,7 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "core/publisher.hpp"
-#include "encode/payload_format.hpp"
 
 namespace telegate {
 

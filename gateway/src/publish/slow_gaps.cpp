@@ -58,7 +58,7 @@ bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
     if (book == books_.end()) {
         return false;
     }
-    const NoticeEncoder encoder(key.first, parts_.channels, parts_.epoch_ms);
+    const NoticeEncoder encoder(key.first, {parts_.channels, parts_.epoch_ms});
     const std::int64_t now = parts_.clock.utc_now_ns();
     const auto tell_gap = [&](ChannelId channel, const GapBook::Gap& gap) {
         payload_.clear();

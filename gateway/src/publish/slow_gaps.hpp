@@ -1,9 +1,9 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/delivery.hpp"
-#include "encode/payload_format.hpp"
 #include "publish/slow_gaps_book.hpp"
 #include "publish/slow_gaps_runs.hpp"
 #include "publish/subscriber_status.hpp"

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "core/channel_table.hpp"
 #include "core/delivery.hpp"
 #include "core/telemetry_sample.hpp"
-#include "encode/payload_format.hpp"
-#include "publish/payload_seqs.hpp"
+#include "encode/notice_encoder.hpp"
 
 #include <array>
 #include <cstddef>

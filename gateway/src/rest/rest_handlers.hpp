@@ -1,7 +1,7 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "device/sampler.hpp"
-#include "encode/payload_format.hpp"
 #include "encode/sample_text.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"

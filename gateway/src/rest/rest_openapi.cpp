@@ -1,6 +1,7 @@
 #include "rest/rest_openapi.hpp"
 
 #include "base/build_info.hpp"
+#include "config/payload_format.hpp"
 #include "http/problem.hpp"
 #include "rest/rest_schemas.hpp"
 #include "rest/rest_table.hpp"
@@ -39,7 +40,7 @@ Json reference(std::string_view schema) {
     return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
-/// With the schema of the settings, which is generated from their own table.
+/// With the schemas that come from other tables.
 Json schemas_json() {
     Json schemas = Json::parse(rest_schemas());
     schemas.update(Json::parse(rest_status_schemas()));
@@ -47,6 +48,7 @@ Json schemas_json() {
     settings.erase("$schema");
     settings.erase("title");  // generated code would be named after it
     schemas["Settings"] = std::move(settings);
+    schemas["Format"] = {{"enum", payload_format_names.names}};
     return schemas;
 }
 

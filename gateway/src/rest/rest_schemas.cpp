@@ -27,7 +27,6 @@ constexpr std::string_view schemas = R"json({
 "Count": {"type": "integer", "minimum": 0},
 "Counts": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Count"}},
 "Endpoints": {"type": "array", "items": {"type": "string"}},
-"Format": {"enum": ["json", "cbor", "record"]},
 "Mechanism": {"enum": ["NULL", "CURVE"]},
 "Quality": {"enum": ["good", "uncertain", "bad", "stale"]},
 "Tags": {"type": "object", "additionalProperties": {"type": "string"}},

@@ -31,7 +31,7 @@ std::string to_text(const SubscriberStatus& subscriber) {
 }
 
 std::optional<SubscriberId> to_id(std::string_view text) {
-    for (const PayloadFormat format : {PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record}) {
+    for (const PayloadFormat format : payload_format_names.values) {
         const std::string_view name = to_string(format);
         if (text.starts_with(name) && text.substr(name.size()).starts_with('-')) {
             const std::string_view digits = text.substr(name.size() + 1);

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/ledger.hpp"
 #include "core/publisher.hpp"
 #include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
-#include "encode/payload_format.hpp"
 #include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
 #include "publish/format_feeds.hpp"

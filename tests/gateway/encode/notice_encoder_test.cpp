@@ -27,7 +27,7 @@ struct NoticeHarness {
     template <class Notice>
     std::string encode(PayloadFormat format, const Notice& notice) const {
         std::string payload;
-        NoticeEncoder(format, channels, epoch_ms).append(notice, payload);
+        NoticeEncoder(format, {channels, epoch_ms}).append(notice, payload);
         return payload;
     }
     [[nodiscard]] GapNotice gap(std::uint64_t first, std::uint64_t last, std::string_view reason) const {
@@ -101,7 +101,7 @@ TEST_CASE("a record of a beat has its seq and no value", "[gateway][notices]") {
 
 TEST_CASE("a notice is put behind what is there, and its topic behind that of its channel", "[gateway][notices]") {
     const NoticeHarness h;
-    const NoticeEncoder encoder(PayloadFormat::json, h.channels, epoch_ms);
+    const NoticeEncoder encoder(PayloadFormat::json, {h.channels, epoch_ms});
     std::string payload = "before";
     encoder.append(BeatNotice{h.channel, 1, 0}, payload);
     CHECK(payload.substr(0, 7) == "before{");

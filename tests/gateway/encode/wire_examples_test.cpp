@@ -61,7 +61,7 @@ std::string example(std::uint8_t flags = 0) {
 std::pair<std::string, std::string> notices(PayloadFormat format) {
     ChannelTable channels;
     const ChannelId channel = channels.add(DeviceId{0}, "host", "cpu.user", "%").value();
-    const NoticeEncoder encoder(format, channels, 1'795'217'494'123);
+    const NoticeEncoder encoder(format, {channels, 1'795'217'494'123});
     constexpr std::int64_t time_utc_ns = 1'795'216'294'123'456'789;
     std::pair<std::string, std::string> result;
     encoder.append(GapNotice{channel, 43, 57, "queue_overflow", time_utc_ns}, result.first);

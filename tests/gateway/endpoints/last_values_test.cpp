@@ -1,7 +1,7 @@
 #include "endpoints/last_values.hpp"
 
 #include "core/subscriber.hpp"
-#include "publish/payload_seqs.hpp"
+#include "encode/notice_encoder.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 #include "support/socket_harness.hpp"

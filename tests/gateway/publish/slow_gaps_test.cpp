@@ -5,7 +5,6 @@
 #include "encode/json_encoder.hpp"
 #include "encode/notice_encoder.hpp"
 #include "encode/record_encoder.hpp"
-#include "publish/payload_seqs.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 #include "support/publisher_harness.hpp"
@@ -117,7 +116,7 @@ TEST_CASE("the range is read from gap notices of every format", "[gateway][slow]
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
     std::string payload;
-    NoticeEncoder(format, channels, 5).append(GapNotice{*channel, 43, 70'000, "queue_overflow", 1}, payload);
+    NoticeEncoder(format, {channels, 5}).append(GapNotice{*channel, 43, 70'000, "queue_overflow", 1}, payload);
     const auto range = read_seqs(format, payload, true);
     REQUIRE(range);
     CHECK(range->first == 43);
@@ -143,7 +142,7 @@ TEST_CASE("losses that follow each other are one range, and a lost notice of a g
     g.lose(1, 5);
     g.lose(1, 6);
     std::string notice;
-    NoticeEncoder(PayloadFormat::json, g.channels, 5)
+    NoticeEncoder(PayloadFormat::json, {g.channels, 5})
         .append(GapNotice{ChannelId{0}, 7, 9, "queue_overflow", 1}, notice);
     g.lose_wire(1, message_of("a/x$gap", notice));
     g.lose_wire(1, message_of("a/x$beat", "{\"seq\":99}"));
@@ -243,7 +242,7 @@ TEST_CASE("runs are read the same in whatever order channels come, with notices 
             const std::uint64_t seq = next[index] += random() % 9 == 0 ? random() % 1'000'000 : 0;
             if (random() % 20 == 0) {
                 std::string notice;
-                NoticeEncoder(format, channels, 5).append(GapNotice{channel, seq, seq + 1, "shutdown", 1}, notice);
+                NoticeEncoder(format, {channels, 5}).append(GapNotice{channel, seq, seq + 1, "shutdown", 1}, notice);
                 wire += message_of(topic + "$gap", notice);
                 lost[index].insert(seq + 1);
                 next[index] += 2;

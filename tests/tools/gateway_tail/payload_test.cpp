@@ -48,10 +48,10 @@ TEST_CASE("the quick way and the long one read the same, and it is written as it
     CHECK(as_json_line(scanned.sample) == text);
     Sample sample;
     SampleTexts texts;
-    REQUIRE(parse_any_sample(PayloadFormat::json, text, sample, texts));
+    REQUIRE(parse_any_sample(ObjectCoding::json, text, sample, texts));
     CHECK(as_json_line(sample) == text);
     const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(nlohmann::json::parse(text));
-    REQUIRE(parse_any_sample(PayloadFormat::cbor, std::string(cbor.begin(), cbor.end()), sample, texts));
+    REQUIRE(parse_any_sample(ObjectCoding::cbor, std::string(cbor.begin(), cbor.end()), sample, texts));
     CHECK(as_json_line(sample) == text);
 }
 
@@ -65,10 +65,10 @@ TEST_CASE("a sample whose time nothing kept right is read like any other", "[tai
     CHECK(as_json_line(scanned.sample) == object("12.5"));
     Sample sample;
     SampleTexts texts;
-    REQUIRE(parse_any_sample(PayloadFormat::json, text, sample, texts));
+    REQUIRE(parse_any_sample(ObjectCoding::json, text, sample, texts));
     CHECK(as_json_line(sample) == object("12.5"));
     const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(nlohmann::json::parse(text));
-    REQUIRE(parse_any_sample(PayloadFormat::cbor, std::string(cbor.begin(), cbor.end()), sample, texts));
+    REQUIRE(parse_any_sample(ObjectCoding::cbor, std::string(cbor.begin(), cbor.end()), sample, texts));
     CHECK(sample.seq == 42);
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("a sample with tags is read the quick way, and the long way where a ta
     CHECK_FALSE(scan_sample(rest, scanned));
     Sample sample;
     SampleTexts texts;
-    CHECK(parse_any_sample(PayloadFormat::json, text, sample, texts));
+    CHECK(parse_any_sample(ObjectCoding::json, text, sample, texts));
     CHECK(as_json_line(sample) == object("12.5"));
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("what is written otherwise is read the long way", "[tail][json]") {
     CHECK(rest == text);
     Sample sample;
     SampleTexts texts;
-    CHECK(parse_any_sample(PayloadFormat::json, text, sample, texts));
+    CHECK(parse_any_sample(ObjectCoding::json, text, sample, texts));
     CHECK(sample.seq == 42);
     CHECK(sample.quality == Quality::uncertain);
 }
@@ -121,7 +121,7 @@ TEST_CASE("a list that says to be longer than memory is not understood", "[tail]
     const std::string_view list("\xa1\x61\x61\x9b\x7f\xff\xff\xff\xff\xff\xff\xff", 12);
     Sample sample;
     SampleTexts texts;
-    CHECK_FALSE(parse_any_sample(PayloadFormat::cbor, list, sample, texts));
+    CHECK_FALSE(parse_any_sample(ObjectCoding::cbor, list, sample, texts));
 }
 
 TEST_CASE("lists within lists are followed only so far", "[tail][cbor]") {
@@ -135,11 +135,11 @@ TEST_CASE("lists within lists are followed only so far", "[tail][cbor]") {
 }
 
 TEST_CASE("a beat may have 0, there was none yet, and nothing below", "[tail][json][cbor]") {
-    const PayloadFormat format = GENERATE(values({PayloadFormat::json, PayloadFormat::cbor}));
+    const ObjectCoding format = GENERATE(values({ObjectCoding::json, ObjectCoding::cbor}));
     const auto reads = [format](const char* seq, Beat& beat) {
         const std::string text = R"({"epoch":9,"seq":)" + std::string(seq) + "}";
         const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(nlohmann::json::parse(text));
-        return parse_any_beat(format, format == PayloadFormat::json ? text : std::string(cbor.begin(), cbor.end()),
+        return parse_any_beat(format, format == ObjectCoding::json ? text : std::string(cbor.begin(), cbor.end()),
                               beat);
     };
     Beat beat;

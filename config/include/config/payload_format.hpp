@@ -1,0 +1,23 @@
+#pragma once
+
+#include "config/enum_names.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace telegate {
+
+/// How a sample looks on the wire, see docs/wire.md. It belongs to the endpoint that the sample is published on.
+enum class PayloadFormat : std::uint8_t { json, cbor, record };
+
+/// As in the settings, in the order of the enumerators.
+inline constexpr auto payload_format_names = enum_names<PayloadFormat>(
+    {{"json", PayloadFormat::json}, {"cbor", PayloadFormat::cbor}, {"record", PayloadFormat::record}});
+inline constexpr std::size_t payload_formats = payload_format_names.names.size();
+
+[[nodiscard]] constexpr std::string_view to_string(PayloadFormat format) noexcept {
+    return payload_format_names.names[static_cast<std::size_t>(format)];
+}
+
+}  // namespace telegate

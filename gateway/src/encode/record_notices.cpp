@@ -1,0 +1,62 @@
+#include "encode/record_notices.hpp"
+
+#include "core/assert.hpp"
+#include "core/endian.hpp"
+#include "encode/record_encoder.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace telegate {
+namespace {
+
+/// Behind the values of samples, so that a reader can tell a notice by its type alone.
+constexpr auto gap_record = static_cast<ValueType>(16);
+constexpr auto beat_record = static_cast<ValueType>(17);
+constexpr std::size_t reason_offset = sizeof(std::uint64_t);  // in Record::value, behind last_seq
+
+/// Readers know them by their place: 1, 2, 3...
+constexpr std::array<std::string_view, 4> reasons{"queue_overflow", "shutdown", "slow", "expired"};
+
+char reason_code(std::string_view reason) noexcept {
+    for (std::size_t i = 0; i < reasons.size(); ++i) {
+        if (reasons[i] == reason) {
+            return static_cast<char>(i + 1);
+        }
+    }
+    TELEGATE_ASSERT(false);  // no other one is told
+    return 0;
+}
+
+void append_record(const Record& record, std::string& out) {
+    std::array<char, sizeof record> bytes;
+    std::memcpy(bytes.data(), &record, bytes.size());
+    out.append(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+void RecordNotices::append(const NoticeSource& source, const GapNotice& notice, std::string& out) {
+    Record record{notice.time_utc_ns, source.epoch_ms, notice.first_seq, gap_record, Quality::bad, 0, 0, 0, {}};
+    store_little_endian(record.value.data(), notice.last_seq);
+    record.value[reason_offset] = reason_code(notice.reason);
+    append_record(record, out);
+}
+
+void RecordNotices::append(const NoticeSource& source, const BeatNotice& notice, std::string& out) {
+    append_record({notice.time_utc_ns, source.epoch_ms, notice.seq, beat_record, Quality::bad, 0, 0, 0, {}}, out);
+}
+
+std::optional<SeqRange> RecordNotices::read_seqs(std::string_view payload, bool is_gap) {
+    const std::size_t records = payload.size() / sizeof(Record);
+    if (records == 0 || payload.size() % sizeof(Record) != 0) {
+        return std::nullopt;
+    }
+    const std::size_t last = is_gap ? offsetof(Record, value) : (records - 1) * sizeof(Record) + offsetof(Record, seq);
+    return SeqRange{load_little_endian<std::uint64_t>(payload.data() + offsetof(Record, seq)),
+                    load_little_endian<std::uint64_t>(payload.data() + last)};
+}
+
+}  // namespace telegate
