@@ -47,9 +47,7 @@ Endpoint read_endpoint(const std::string& option, const std::string& text) {
         throw Refusal(option + ": \"" + text + "\" is no endpoint, allowed: " + endpoints_allowed);
     }
     Endpoint& endpoint = std::get<Endpoint>(parsed);
-    const bool is_for_binding =
-        endpoint.transport == Transport::tcp ? endpoint.port == 0 || endpoint.host == "*" : endpoint.path == "*";
-    if (is_for_binding || endpoint.transport == Transport::inproc) {
+    if (is_any(endpoint) || endpoint.host == "*" || endpoint.transport == Transport::inproc) {
         throw Refusal(option + ": \"" + text + "\" cannot be connected to, allowed: " + endpoints_allowed);
     }
     return std::move(endpoint);

@@ -8,6 +8,8 @@
 namespace telegate {
 
 enum class Transport : std::uint8_t { tcp, ipc, inproc };
+/// As it stands in an endpoint, before "://".
+[[nodiscard]] std::string_view to_string(Transport transport) noexcept;
 
 /// An address in ZeroMQ notation, taken apart.
 /// tcp:    `host` is a numeric IPv4 address, an IPv6 address without brackets (with "%zone" where it needs one), the
@@ -33,6 +35,9 @@ struct EndpointFault {
 [[nodiscard]] std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text);
 
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
+
+/// Returns whether each bind to it gives another address: a port or a file that is free.
+[[nodiscard]] bool is_any(const Endpoint& endpoint) noexcept;
 
 /// Returns whether a socket bound to `bound` can be why `wanted` cannot be bound: it has the same port, at whatever
 /// address, or the same path or name.

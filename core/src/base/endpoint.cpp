@@ -127,32 +127,49 @@ std::variant<Endpoint, EndpointFault> parse_inproc(std::string_view text) {
     return Endpoint{Transport::inproc, "", 0, std::string(text)};
 }
 
+struct TransportRow {
+    std::string_view name;
+    std::variant<Endpoint, EndpointFault> (*parse)(std::string_view text);  // behind "://"
+};
+/// In the order of the enumerators.
+constexpr std::array transports{
+    TransportRow{"tcp", parse_tcp},
+    TransportRow{"ipc", parse_ipc},
+    TransportRow{"inproc", parse_inproc},
+};
+constexpr std::string_view separator = "://";
+
 }  // namespace
 
+std::string_view to_string(Transport transport) noexcept {
+    return transports[static_cast<std::size_t>(transport)].name;
+}
+
 std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text) {
-    constexpr std::string_view tcp = "tcp://";
-    constexpr std::string_view ipc = "ipc://";
-    constexpr std::string_view inproc = "inproc://";
-    if (text.starts_with(tcp)) {
-        return parse_tcp(text.substr(tcp.size()));
-    }
-    if (text.starts_with(ipc)) {
-        return parse_ipc(text.substr(ipc.size()));
-    }
-    if (text.starts_with(inproc)) {
-        return parse_inproc(text.substr(inproc.size()));
+    for (const TransportRow& row : transports) {
+        if (text.starts_with(row.name) && text.substr(row.name.size()).starts_with(separator)) {
+            return row.parse(text.substr(row.name.size() + separator.size()));
+        }
     }
     return EndpointFault{"an endpoint starts with tcp://, ipc:// or inproc://"};
 }
 
 std::string to_string(const Endpoint& endpoint) {
-    switch (endpoint.transport) {
-        case Transport::ipc: return "ipc://" + endpoint.path;
-        case Transport::inproc: return "inproc://" + endpoint.path;
-        case Transport::tcp: break;
+    const std::string begin = std::string(to_string(endpoint.transport)).append(separator);
+    if (endpoint.transport != Transport::tcp) {
+        return begin + endpoint.path;
     }
     const bool v6 = endpoint.host.find(':') != std::string::npos;
-    return "tcp://" + (v6 ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);
+    return begin + (v6 ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);
+}
+
+bool is_any(const Endpoint& endpoint) noexcept {
+    switch (endpoint.transport) {
+        case Transport::tcp: return endpoint.port == 0;
+        case Transport::ipc: return endpoint.path == "*";
+        case Transport::inproc: break;
+    }
+    return false;
 }
 
 bool may_conflict(const Endpoint& bound, const Endpoint& wanted) noexcept {

@@ -188,11 +188,6 @@ class BoundEndpoints {
         return left;
     }
 
-    /// Whether it is another address each time that it is bound.
-    static bool is_any(const Endpoint& endpoint) {
-        return endpoint.transport == Transport::tcp ? endpoint.port == 0 : endpoint.path == "*";
-    }
-
     Endpoint bind_new(const Wanted& wanted, Prepared& prepared) {
         for (typename Prepared::Leaving& each : prepared.leaving) {
             if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {

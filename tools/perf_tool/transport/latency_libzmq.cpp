@@ -1,3 +1,4 @@
+#include "endpoint_text.hpp"
 #include "engine.hpp"
 #include "ping_pong.hpp"
 
@@ -41,14 +42,8 @@ Socket make_socket(const Context& context, int type, std::chrono::milliseconds r
     return socket;
 }
 
-const char* libzmq_endpoint(Transport transport) {
-    return transport == Transport::tcp   ? "tcp://127.0.0.1:*"
-           : transport == Transport::ipc ? "ipc://*"
-                                         : "inproc://perf_tool latency";
-}
-
 void join(const Socket& router, const Socket& dealer, Transport transport) {
-    check_libzmq(zmq_bind(router.get(), libzmq_endpoint(transport)), "zmq_bind");
+    check_libzmq(zmq_bind(router.get(), endpoint_text(transport)), "zmq_bind");
     std::array<char, 512> endpoint{};
     std::size_t size = endpoint.size();
     check_libzmq(zmq_getsockopt(router.get(), ZMQ_LAST_ENDPOINT, endpoint.data(), &size), "ZMQ_LAST_ENDPOINT");

@@ -4,6 +4,7 @@
 #include "core/message.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
+#include "endpoint_text.hpp"
 
 #include <span>
 #include <stdexcept>
@@ -16,10 +17,7 @@ namespace telegate::perf {
 namespace {
 
 Endpoint endpoint_over(Transport transport) {
-    const std::string_view text = transport == Transport::tcp   ? "tcp://127.0.0.1:*"
-                                  : transport == Transport::ipc ? "ipc://*"
-                                                                : "inproc://perf_tool latency";
-    return std::get<Endpoint>(parse_endpoint(text));
+    return std::get<Endpoint>(parse_endpoint(endpoint_text(transport)));
 }
 
 /// The frame of a batch of one message of one frame.

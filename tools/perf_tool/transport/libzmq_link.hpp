@@ -1,5 +1,6 @@
 #pragma once
 
+#include "endpoint_text.hpp"
 #include "harness.hpp"
 
 #include <zmq.h>
@@ -151,10 +152,7 @@ class Sender {
         for (std::size_t receiver = 0; receiver < work.receivers && !is_router_; ++receiver) {
             wanted_.push_back(topic_of(work, receiver));
         }
-        const char* const endpoint = work.transport == Transport::tcp   ? "tcp://127.0.0.1:*"
-                                     : work.transport == Transport::ipc ? "ipc://*"
-                                                                        : "inproc://perf_tool";
-        if (zmq_bind(socket_.get(), endpoint) != 0) {
+        if (zmq_bind(socket_.get(), endpoint_text(work.transport)) != 0) {
             fail("zmq_bind");
         }
     }

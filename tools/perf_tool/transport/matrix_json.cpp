@@ -33,11 +33,8 @@ ordered_json json_of(const Facts& facts) {
 }
 
 ordered_json json_of(const Workload& work) {
-    const char* const transport = work.transport == Transport::tcp   ? "tcp"
-                                  : work.transport == Transport::ipc ? "ipc"
-                                                                     : "inproc";
     return {{"pattern", work.pattern == Pattern::pubsub ? "pubsub" : "router"},
-            {"transport", transport},
+            {"transport", to_string(work.transport)},
             {"size_bytes", work.size},
             {"messages", work.messages},
             {"receivers", work.receivers},

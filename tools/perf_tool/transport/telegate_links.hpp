@@ -10,6 +10,7 @@
 #include "core/reactor.hpp"
 #include "core/router.hpp"
 #include "core/subscriber.hpp"
+#include "endpoint_text.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -74,10 +75,7 @@ struct TelegateShared {
 };
 
 [[nodiscard]] inline Endpoint endpoint_to_bind(Transport transport) {
-    const std::string_view text = transport == Transport::tcp   ? "tcp://127.0.0.1:*"
-                                  : transport == Transport::ipc ? "ipc://*"
-                                                                : "inproc://perf_tool";
-    return std::get<Endpoint>(parse_endpoint(text));
+    return std::get<Endpoint>(parse_endpoint(endpoint_text(transport)));
 }
 
 [[nodiscard]] inline Endpoint endpoint_of(const std::string& address) {
