@@ -230,8 +230,6 @@ class Round:
             client.go_on()
         self.gateway.reload({"extra": ["extra"]})  # so that its numbers are shown
         eventually(lambda: "extra" in [device["name"] for device in self.gateway.get("/devices")["devices"]], "the reload")
-        for device in self.gateway.get("/devices")["devices"]:
-            self.gateway.post(f"/devices/{device['name']}/stop")
         self.wait_until_still()
         last = self.last_seqs()
         return [(client.end(), last) for client in self.clients]
@@ -241,12 +239,20 @@ class Round:
         before = None
         end = still_since + DEADLINE_S
         while time.monotonic() < min(end, still_since + 3):
+            self.stop_devices()
             now = self.gateway.get("/status")
-            work = (now["services"]["samples_replayed"], now["services"]["replays_at_work"], len(now["transport"]["subscribers"]),
-                    [each["pending"] for each in now["transport"]["subscribers"]], now["queue"]["depth"])
+            services, subscribers = now["services"], now["transport"]["subscribers"]
+            work = (now["books"]["total"]["sampled"], services["samples_replayed"], services["replays_at_work"],
+                    len(subscribers), [each["pending"] for each in subscribers], now["queue"]["depth"])
             if work != before:
                 before, still_since = work, time.monotonic()
             wait_a_moment(0.2)
+
+    def stop_devices(self):
+        """Those too that a reload has just added: one of before may have been on its way still."""
+        for device in self.gateway.get("/devices")["devices"]:
+            if device["state"] != "idle":
+                self.gateway.post(f"/devices/{device['name']}/stop")
 
     def last_seqs(self):
         """By epoch and topic, from the gateway's own books."""
