@@ -89,12 +89,12 @@ std::string_view put_time(std::array<char, TimeText::copied_bytes>& room, std::i
 
 /// Calls `write` with the fields of a notice.
 template <class Write>
-void with_fields(const NoticeSource& source, const GapNotice& notice, const Write& write) {
-    const ChannelInfo& channel = source.channels.at(notice.channel);
+void with_fields(const NoticeContext& context, const GapNotice& notice, const Write& write) {
+    const ChannelInfo& channel = context.channels.at(notice.channel);
     std::array<char, TimeText::copied_bytes> room;
     write(std::array<Field, 7>{{{"device", 0, channel.device},
                                 {"channel", 0, channel.channel},
-                                {"epoch", static_cast<std::uint64_t>(source.epoch_ms)},
+                                {"epoch", static_cast<std::uint64_t>(context.epoch_ms)},
                                 {"first_seq", notice.first_seq},
                                 {"last_seq", notice.last_seq},
                                 {"reason", 0, notice.reason},
@@ -102,24 +102,24 @@ void with_fields(const NoticeSource& source, const GapNotice& notice, const Writ
 }
 
 template <class Write>
-void with_fields(const NoticeSource& source, const BeatNotice& notice, const Write& write) {
-    const ChannelInfo& channel = source.channels.at(notice.channel);
+void with_fields(const NoticeContext& context, const BeatNotice& notice, const Write& write) {
+    const ChannelInfo& channel = context.channels.at(notice.channel);
     std::array<char, TimeText::copied_bytes> room;
     write(std::array<Field, 5>{{{"device", 0, channel.device},
                                 {"channel", 0, channel.channel},
-                                {"epoch", static_cast<std::uint64_t>(source.epoch_ms)},
+                                {"epoch", static_cast<std::uint64_t>(context.epoch_ms)},
                                 {"seq", notice.seq},
                                 {"time", 0, put_time(room, notice.time_utc_ns)}}});
 }
 
 template <class Notice>
-void append_json(const NoticeSource& source, const Notice& notice, std::string& out) {
-    with_fields(source, notice, [&](std::span<const Field> fields) { out += json_of(fields).text(); });
+void append_json(const NoticeContext& context, const Notice& notice, std::string& out) {
+    with_fields(context, notice, [&](std::span<const Field> fields) { out += json_of(fields).text(); });
 }
 
 template <class Notice>
-void append_cbor(const NoticeSource& source, const Notice& notice, std::string& out) {
-    with_fields(source, notice, [&](std::span<const Field> fields) { out += cbor_of(fields).text(); });
+void append_cbor(const NoticeContext& context, const Notice& notice, std::string& out) {
+    with_fields(context, notice, [&](std::span<const Field> fields) { out += cbor_of(fields).text(); });
 }
 
 /// The whole number of a key. Names of devices and channels have no quotes, so that the first match is the key.
@@ -172,12 +172,12 @@ class CborItems {
 
 }  // namespace
 
-void JsonNotices::append(const NoticeSource& source, const GapNotice& notice, std::string& out) {
-    append_json(source, notice, out);
+void JsonNotices::append(const NoticeContext& context, const GapNotice& notice, std::string& out) {
+    append_json(context, notice, out);
 }
 
-void JsonNotices::append(const NoticeSource& source, const BeatNotice& notice, std::string& out) {
-    append_json(source, notice, out);
+void JsonNotices::append(const NoticeContext& context, const BeatNotice& notice, std::string& out) {
+    append_json(context, notice, out);
 }
 
 std::optional<SeqRange> JsonNotices::read_seqs(std::string_view payload, bool is_gap) {
@@ -186,12 +186,12 @@ std::optional<SeqRange> JsonNotices::read_seqs(std::string_view payload, bool is
     return first && last ? std::optional(SeqRange{*first, *last}) : std::nullopt;
 }
 
-void CborNotices::append(const NoticeSource& source, const GapNotice& notice, std::string& out) {
-    append_cbor(source, notice, out);
+void CborNotices::append(const NoticeContext& context, const GapNotice& notice, std::string& out) {
+    append_cbor(context, notice, out);
 }
 
-void CborNotices::append(const NoticeSource& source, const BeatNotice& notice, std::string& out) {
-    append_cbor(source, notice, out);
+void CborNotices::append(const NoticeContext& context, const BeatNotice& notice, std::string& out) {
+    append_cbor(context, notice, out);
 }
 
 std::optional<SeqRange> CborNotices::read_seqs(std::string_view payload, bool is_gap) {

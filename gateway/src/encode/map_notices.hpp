@@ -12,15 +12,15 @@ namespace telegate {
 // Threads: any. Limits: none, a payload takes less than 512 bytes. Failure: append() may throw std::bad_alloc.
 
 struct JsonNotices {
-    static void append(const NoticeSource& source, const GapNotice& notice, std::string& out);
-    static void append(const NoticeSource& source, const BeatNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
     /// See read_seqs().
     [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload, bool is_gap);
 };
 
 struct CborNotices {
-    static void append(const NoticeSource& source, const GapNotice& notice, std::string& out);
-    static void append(const NoticeSource& source, const BeatNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
     [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload, bool is_gap);
 };
 

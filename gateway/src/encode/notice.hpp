@@ -29,7 +29,7 @@ struct BeatNotice {
 };
 
 /// What all notices of a gateway have in common.
-struct NoticeSource {
+struct NoticeContext {
     const ChannelTable& channels;
     std::int64_t epoch_ms;  // the gateway's start, ms since 1970 UTC
 };

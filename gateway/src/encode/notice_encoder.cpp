@@ -10,8 +10,8 @@ namespace telegate {
 namespace {
 
 struct NoticeRow {
-    void (*append_gap)(const NoticeSource& source, const GapNotice& notice, std::string& out);
-    void (*append_beat)(const NoticeSource& source, const BeatNotice& notice, std::string& out);
+    void (*append_gap)(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    void (*append_beat)(const NoticeContext& context, const BeatNotice& notice, std::string& out);
     std::optional<SeqRange> (*read_seqs)(std::string_view payload, bool is_gap);
 };
 
@@ -34,11 +34,11 @@ std::string topic_of(const ChannelInfo& channel, std::string_view suffix) {
 }  // namespace
 
 void NoticeEncoder::append(const GapNotice& notice, std::string& out) const {
-    row_of(format_).append_gap(source_, notice, out);
+    row_of(format_).append_gap(context_, notice, out);
 }
 
 void NoticeEncoder::append(const BeatNotice& notice, std::string& out) const {
-    row_of(format_).append_beat(source_, notice, out);
+    row_of(format_).append_beat(context_, notice, out);
 }
 
 std::optional<SeqRange> read_seqs(PayloadFormat format, std::string_view payload, bool is_gap) {

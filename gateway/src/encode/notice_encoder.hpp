@@ -15,7 +15,7 @@ namespace telegate {
 ///          leaves `out` as it was then.
 class NoticeEncoder {
   public:
-    NoticeEncoder(PayloadFormat format, const NoticeSource& source) noexcept : format_(format), source_(source) {}
+    NoticeEncoder(PayloadFormat format, const NoticeContext& context) noexcept : format_(format), context_(context) {}
 
     /// Appends to `out`, which the caller reuses.
     void append(const GapNotice& notice, std::string& out) const;
@@ -23,7 +23,7 @@ class NoticeEncoder {
 
   private:
     PayloadFormat format_;
-    NoticeSource source_;
+    NoticeContext context_;
 };
 
 /// Reads from a payload of ours which samples it is about. `is_gap`: it is a notice. nullopt for what we never publish.

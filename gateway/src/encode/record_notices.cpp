@@ -38,15 +38,15 @@ void append_record(const Record& record, std::string& out) {
 
 }  // namespace
 
-void RecordNotices::append(const NoticeSource& source, const GapNotice& notice, std::string& out) {
-    Record record{notice.time_utc_ns, source.epoch_ms, notice.first_seq, gap_record, Quality::bad, 0, 0, 0, {}};
+void RecordNotices::append(const NoticeContext& context, const GapNotice& notice, std::string& out) {
+    Record record{notice.time_utc_ns, context.epoch_ms, notice.first_seq, gap_record, Quality::bad, 0, 0, 0, {}};
     store_little_endian(record.value.data(), notice.last_seq);
     record.value[reason_offset] = reason_code(notice.reason);
     append_record(record, out);
 }
 
-void RecordNotices::append(const NoticeSource& source, const BeatNotice& notice, std::string& out) {
-    append_record({notice.time_utc_ns, source.epoch_ms, notice.seq, beat_record, Quality::bad, 0, 0, 0, {}}, out);
+void RecordNotices::append(const NoticeContext& context, const BeatNotice& notice, std::string& out) {
+    append_record({notice.time_utc_ns, context.epoch_ms, notice.seq, beat_record, Quality::bad, 0, 0, 0, {}}, out);
 }
 
 std::optional<SeqRange> RecordNotices::read_seqs(std::string_view payload, bool is_gap) {

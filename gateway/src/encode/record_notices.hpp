@@ -11,8 +11,8 @@ namespace telegate {
 /// Notices as records whose type no sample has.
 /// Threads: any. Limits: none. Failure: append() may throw std::bad_alloc.
 struct RecordNotices {
-    static void append(const NoticeSource& source, const GapNotice& notice, std::string& out);
-    static void append(const NoticeSource& source, const BeatNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
     /// See read_seqs().
     [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload, bool is_gap);
 };
