@@ -27,7 +27,7 @@ struct Patience {
 /// When the gateway's services are asked, whether they have answered, and when there is no hope. Pure: is told the
 /// time.
 ///
-/// Threads: one. Limits: one request is under way. Failure: std::bad_alloc.
+/// Threads: one. Limits: one request at a time. Failure: std::bad_alloc.
 class RequestSchedule {
   public:
     static constexpr Time never = Time::max();

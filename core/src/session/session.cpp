@@ -288,7 +288,7 @@ void Session::on_written(SessionWriter::Written written) {
         writer_.end();
     }
     if (context_.events.room && writer_.has_room_again(backlog_bytes_max())) {
-        room_later_.ask();  // not from here: whoever hears it may well send and flush
+        room_later_.ask();  // not from here: the handler may send and flush
     }
 }
 
@@ -335,7 +335,7 @@ void Session::retire(std::string_view why) {
     retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
     outbox_->give_up_all();
     writer_.end();
-    readable_later_.ask();  // not from here: whoever hears it may well receive
+    readable_later_.ask();  // not from here: the handler may receive
 }
 
 milliseconds Session::retiring_time() const noexcept {

@@ -17,7 +17,7 @@ using StatusText = std::shared_ptr<const std::string>;
 /// Has the status rendered on a thread of its own, tg-status, which lives for one rendering.
 ///
 /// Threads: the reactor's; join() the main one once the reactor has stopped.
-/// Limits:  one rendering at a time; who asks meanwhile shares it.
+/// Limits:  one rendering at a time; requests made meanwhile share it.
 /// Failure: without a thread or memory the text is null; ask() may throw std::bad_alloc.
 class StatusRenderer {
   public:
