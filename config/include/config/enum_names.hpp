@@ -14,9 +14,9 @@ struct EnumNames {
     std::array<std::string_view, count> names;
     std::array<Enum, count> values;
 
-    /// The value of a name, which must be one of `names`. Threads: any.
+    /// The value of a name. Throws std::out_of_range for one that is not in `names`. Threads: any.
     [[nodiscard]] constexpr Enum value(std::string_view name) const {
-        return values[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+        return values.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
     }
 };
 
