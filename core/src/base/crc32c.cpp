@@ -1,0 +1,64 @@
+#include "core/crc32c.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+namespace telegate {
+namespace {
+
+constexpr std::uint32_t polynomial = 0x82F63B78;  // reflected
+constexpr std::size_t slices = 8;                 // bytes of one step
+constexpr std::uint32_t byte_bits = 8;
+constexpr std::uint32_t byte_mask = 0xFF;
+using Table = std::array<std::uint32_t, 256>;
+
+/// Table n: the effect of a byte on the sum if n more bytes follow it in the step.
+constexpr std::array<Table, slices> make_tables() {
+    std::array<Table, slices> tables{};
+    for (std::uint32_t byte = 0; byte < tables[0].size(); ++byte) {
+        std::uint32_t sum = byte;
+        for (std::uint32_t bit = 0; bit < byte_bits; ++bit) {
+            sum = (sum >> 1U) ^ ((sum & 1U) != 0 ? polynomial : 0);
+        }
+        tables[0][byte] = sum;
+    }
+    for (std::size_t slice = 1; slice < slices; ++slice) {
+        for (std::size_t byte = 0; byte < tables[0].size(); ++byte) {
+            const std::uint32_t before = tables[slice - 1][byte];
+            tables[slice][byte] = (before >> byte_bits) ^ tables[0][before & byte_mask];
+        }
+    }
+    return tables;
+}
+
+constexpr std::array<Table, slices> tables = make_tables();
+
+static_assert(std::endian::native == std::endian::little, "big-endian processors are not supported");
+
+std::uint32_t eight_bytes(std::uint32_t sum, const std::byte* bytes) noexcept {
+    std::uint64_t step = 0;
+    std::memcpy(&step, bytes, sizeof step);
+    step ^= sum;
+    std::uint32_t result = 0;
+    for (std::size_t i = 0; i < slices; ++i) {
+        result ^= tables[slices - 1 - i][(step >> (i * byte_bits)) & byte_mask];
+    }
+    return result;
+}
+
+}  // namespace
+
+std::uint32_t crc32c(Bytes bytes) noexcept {
+    std::uint32_t sum = ~std::uint32_t{0};
+    for (; bytes.size() >= slices; bytes = bytes.subspan(slices)) {
+        sum = eight_bytes(sum, bytes.data());
+    }
+    for (const std::byte byte : bytes) {
+        sum = (sum >> byte_bits) ^ tables[0][(sum ^ std::to_integer<std::uint32_t>(byte)) & byte_mask];
+    }
+    return ~sum;
+}
+
+}  // namespace telegate

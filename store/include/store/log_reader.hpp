@@ -1,0 +1,91 @@
+#pragma once
+
+#include "store/file_system.hpp"
+#include "store/segment_directory.hpp"
+#include "store/segment_reader.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::store {
+
+/// The content of one block of the log, in order, and the gaps before and within it.
+struct LogBatch {
+    Position position = 0;      // of the first entry
+    Position end_position = 0;  // where the next batch continues
+    std::int64_t epoch_ms = 0;
+    bool begins_epoch = false;  // a gateway started before the samples
+    bool ends_epoch = false;    // the gateway stopped in order after the samples
+    std::vector<TelemetrySample> samples;
+    std::vector<BlockGap> gaps;                                // in order; each before a sample
+    const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
+
+    [[nodiscard]] const SegmentChannel* find(ChannelId channel) const noexcept;
+    void clear() noexcept;
+};
+
+/// Reads a log from any position on, next to the process that writes it or without one. It names everything that is
+/// missing: for each epoch and channel, samples and gaps are every sequence number from the first one read on, once and
+/// in order.
+///
+/// Threads: one.
+/// Limits:  one block and the index of one segment in memory.
+/// Failure: functions throw std::system_error if a file cannot be read, and std::bad_alloc. Damaged files and blocks,
+///          and segments that are removed while they are read, become gaps.
+class LogReader {
+  public:
+    LogReader(FileSystem& files, std::string directory);
+
+    /// Continues at `position`, or at the oldest one after it that the log has.
+    void seek(Position position);
+    /// Continues at the first block with a sample of this time or later.
+    void seek_time(std::int64_t utc_ns);
+    /// Reads the next block. Returns false if the log has no more at present.
+    [[nodiscard]] bool next(LogBatch& batch);
+
+    [[nodiscard]] Position position() const noexcept { return position_; }
+
+    /// Calls `each` with the samples of a channel from `since_ns` to before `until_ns`, in order of the log, a block's
+    /// at a time, until it returns false. Skips damaged blocks.
+    using EachSamples = std::function<bool(std::int64_t epoch_ms, const SegmentChannel&, std::span<TelemetrySample>)>;
+    void read_channel(std::string_view topic, std::int64_t since_ns, std::int64_t until_ns, const EachSamples& each);
+
+  private:
+    [[nodiscard]] bool open_segment();
+    void begin_segment(LogBatch& batch);
+    void end_segment(LogBatch& batch);
+    void read_block(const BlockEntry& entry, LogBatch& batch);
+    void add_lost_block(const BlockHead& head, LogBatch& batch);
+    void add_holes(const BlockHead& head, LogBatch& batch);
+    void skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch);
+    void catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
+                  LogBatch& batch);
+    void learn_progress(std::size_t blocks);
+    [[nodiscard]] std::uint64_t& last_seq_of(ChannelId channel);
+    [[nodiscard]] GapReason hole_reason() const noexcept;
+
+    FileSystem& files_;
+    const std::string directory_;
+    Position position_ = 0;
+    std::unique_ptr<SegmentReader> segment_;
+    std::unique_ptr<SegmentReader> ended_segment_;  // keeps the definitions of the last batch valid
+    std::optional<Position> limit_;                 // the first position of the segment after it, which ends this one
+    std::size_t next_block_ = 0;
+    bool is_oldest_ = false;  // no segment is before it
+    bool is_begun_ = false;   // the head of the segment has been reported
+    bool is_stop_reported_ = false;
+    bool has_unreadable_ = false;  // something that cannot be read was passed since the epoch began
+    std::optional<std::int64_t> epoch_ms_;
+    std::vector<std::uint64_t> last_seqs_;  // by channel id: reported in this epoch, as samples or gaps
+    BlockDecoder decoder_;
+    BlockHead head_;
+    ByteBuffer payload_;
+};
+
+}  // namespace telegate::store

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "store/sample_log.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telegate::store {
+
+/// The segments of a log when it is opened.
+struct RecoveredLog {
+    std::optional<LogId> log_id;  // none: it is new
+    std::vector<SegmentDirectory::Segment> segments;
+};
+
+/// Looks through the directory: renames segments that cannot be read, truncates and seals the last one, and finds the
+/// next position. Nothing that the directory holds makes it fail; what a read-only disk prevents is left undone.
+/// Threads: one. Failure: throws std::system_error if the directory cannot be listed, and std::bad_alloc.
+[[nodiscard]] RecoveredLog recover_log(FileSystem& files, const std::string& directory,
+                                       const SampleLog::KnownSeqs& known, RecoveryReport& report);
+
+}  // namespace telegate::store

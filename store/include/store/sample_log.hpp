@@ -1,0 +1,161 @@
+#pragma once
+
+#include "store/file_system.hpp"
+#include "store/segment_directory.hpp"
+#include "store/segment_format.hpp"
+#include "store/segment_reader.hpp"
+#include "store/segment_writer.hpp"
+
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace telegate::store {
+
+/// The result of opening a log, for the operator.
+struct RecoveryReport {
+    Position oldest = 0;
+    Position next = 0;
+    std::uint64_t truncated_bytes = 0;  // of a record that was being written when the last process ended
+    std::vector<std::string> renamed;   // segments that cannot be read, now NAME.damaged
+    std::vector<DamagedRange> damaged;  // in the last segment
+    std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
+    bool last_epoch_ended = true;       // false: the last process did not stop in order
+    std::int64_t last_epoch_ms = 0;     // 0: the log is new
+};
+
+/// The last number of a channel in an epoch as known from elsewhere, such as the state file of the gateway.
+struct KnownSeq {
+    std::string topic;
+    std::uint64_t last_seq = 0;
+};
+
+struct LogStatus {
+    std::uint64_t segments = 0;
+    std::uint64_t bytes = 0;
+    Position oldest = 0;
+    Position next = 0;                   // of the next entry
+    Position synced = 0;                 // everything before it survives a power failure
+    std::uint64_t samples = 0;           // logged since the start
+    std::uint64_t written_bytes = 0;     // since the start
+    std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
+    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log still is full
+    std::uint64_t segments_removed = 0;  // because of the limits
+    bool is_full = false;
+};
+
+/// Appends samples and gaps to a directory of segment files, and keeps it within limits.
+///
+/// Every sequence number of a channel is in the log or named by a gap: a jump in the numbers becomes a gap by itself.
+/// A sample is safe after sync() has returned.
+///
+/// Threads: one.
+/// Limits:  LogLimits on disk; unsynced_bytes_max of blocks and one block of samples in memory. While has_capacity() is
+///          false, nothing may be appended.
+/// Failure: the constructor throws std::system_error if the directory cannot be used or is locked by another process;
+///          no content of any file keeps it from opening. write(), sync() and close() throw std::system_error; they
+///          lose nothing, and are to be called again after a while. All throw std::bad_alloc.
+class SampleLog {
+  public:
+    static constexpr std::uint64_t segment_bytes = 16'777'216;
+    /// Blocks that are not known to be on disk are kept in memory, because a failed sync says nothing about which are.
+    static constexpr std::size_t unsynced_bytes_max = 4'194'304;
+
+    struct Parts {
+        FileSystem& files;
+        const ChannelTable& channels;
+        const Clock& clock;
+    };
+    struct Options {
+        std::string directory;
+        std::int64_t epoch_ms = 0;
+        LogId new_log_id{};  // of a log that does not exist yet: random bytes
+        LogLimits limits{};
+        std::uint64_t segment_bytes = SampleLog::segment_bytes;
+    };
+    /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end in
+    /// order; it may be empty.
+    using KnownSeqs = std::function<std::vector<KnownSeq>(std::int64_t epoch_ms)>;
+    SampleLog(Parts parts, Options options, const KnownSeqs& known = {});
+    ~SampleLog();
+    SampleLog(const SampleLog&) = delete;
+    SampleLog& operator=(const SampleLog&) = delete;
+
+    [[nodiscard]] const RecoveryReport& recovery() const noexcept { return recovery_; }
+
+    /// Whether a batch of samples or gaps may be appended.
+    [[nodiscard]] bool has_capacity() const noexcept;
+    /// Whether the log is at a limit and set to block.
+    [[nodiscard]] bool is_blocking() const noexcept;
+    void append(std::span<const TelemetrySample> samples);
+    void append(const LogGap& gap);
+
+    /// Writes everything appended to the file. Readers then find it; it does not yet survive a power failure.
+    void write();
+    /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
+    /// the log is not full any more.
+    void sync();
+    /// Ends the epoch in order. Nothing may be appended afterwards.
+    void close();
+
+    void set_limits(const LogLimits& limits) { segments_.set_limits(limits); }
+    [[nodiscard]] LogStatus status() const noexcept;
+
+  private:
+    /// An encoded block that is not known to be on disk.
+    struct Pending {
+        BlockHead head;
+        ByteBuffer head_bytes;
+        ByteBuffer payload;
+        Position position = 0;
+
+        [[nodiscard]] std::size_t bytes() const noexcept { return head_bytes.size() + payload.size(); }
+    };
+    struct ChannelState {
+        std::uint64_t last_seq = 0;     // in a block, or named as missing
+        std::uint64_t pending_seq = 0;  // the same before the first pending block
+        std::uint64_t dropped_seq = 0;  // not logged because the log was full; 0: none
+    };
+
+    [[nodiscard]] ChannelState& state_of(ChannelId channel);
+    void reach(ChannelId channel, ChannelState& state, std::uint64_t first_seq);
+    void add_gap(const LogGap& gap);
+    void name_dropped();
+    void end_block();
+    void write_pending();
+    void open_segment();
+    void define_channels(const Pending& block);
+    [[nodiscard]] SegmentChannel definition(ChannelId channel, std::uint64_t last_seq) const;
+    void sync_segment();
+    void end_segment();
+    void apply_limits(std::uint64_t more_bytes);
+
+    const Parts parts_;
+    const Options options_;
+    const std::unique_ptr<DirectoryLock> lock_;
+    RecoveryReport recovery_;
+    LogId log_id_{};
+    SegmentDirectory segments_;
+
+    BlockEncoder block_;
+    std::vector<ChannelState> channels_;  // by id
+    Position next_position_ = 0;          // of the first entry of the next block
+    std::uint64_t published_ = 0;         // samples of this epoch so far, logged or not
+    std::uint64_t published_before_block_ = 0;
+    std::deque<Pending> pending_;  // in order; the first written_ of them are in the file
+    std::size_t written_ = 0;
+    std::size_t pending_bytes_ = 0;
+    std::unique_ptr<SegmentWriter> segment_;  // null: the next write opens one
+    bool is_epoch_begun_ = false;             // the start of the epoch is on disk
+    bool is_directory_synced_ = true;
+    LogStatus status_;
+};
+
+}  // namespace telegate::store

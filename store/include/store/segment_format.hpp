@@ -1,0 +1,137 @@
+#pragma once
+
+#include "store/block.hpp"
+
+#include "core/bytes.hpp"
+#include "core/channel_table.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::store {
+
+/// Numbers everything that was ever logged: each sample, each gap and each start of a gateway. Never used twice.
+using Position = std::uint64_t;
+
+/// Identifies a log, so that records and segments of another log are recognized. Random.
+using LogId = std::array<std::byte, 16>;
+
+/// A segment file begins with this. docs/log-format.md describes all bytes.
+struct SegmentHead {
+    static constexpr std::size_t bytes = 80;
+
+    LogId log_id{};
+    Position first_position = 0;
+    std::int64_t epoch_ms = 0;  // when the gateway started, since 1970 UTC
+    std::int64_t utc_ns = 0;    // when the segment began
+    std::int64_t mono_ns = 0;
+    bool begins_epoch = false;  // its first position is the start of the gateway
+
+    bool operator==(const SegmentHead&) const = default;
+};
+
+/// A channel of a segment. Its number has a meaning in this segment only.
+struct SegmentChannel {
+    ChannelId id{};
+    std::string device;
+    std::string channel;
+    std::string unit;
+    std::uint64_t last_seq = 0;  // logged or named as missing before this segment, in this epoch; 0: none
+
+    bool operator==(const SegmentChannel&) const = default;
+};
+
+enum class RecordType : std::uint16_t { channels = 1, block = 2, stop = 3, footer = 4 };
+
+/// The gateway has stopped in order: the epoch ends here.
+struct StopRecord {
+    std::int64_t utc_ns = 0;
+    std::int64_t mono_ns = 0;
+};
+
+/// Where a block is, and what it has.
+struct BlockEntry {
+    std::uint64_t offset = 0;  // in the file
+    Position position = 0;
+    std::uint32_t entries = 0;  // positions: samples and gaps
+    std::int64_t utc_min_ns = 0;
+    std::int64_t utc_max_ns = 0;
+    std::uint32_t samples = 0;
+};
+
+/// The index of a whole segment. Written at its end; can be rebuilt from the records.
+struct SegmentFooter {
+    Position end_position = 0;
+    std::optional<StopRecord> stop;
+    std::vector<BlockEntry> blocks;
+    std::vector<BlockChannel> channels;       // first and last seq, and the number of samples
+    std::vector<SegmentChannel> definitions;  // of all channels of the segment
+
+    [[nodiscard]] std::uint64_t samples() const noexcept;
+    /// Returns the times of the oldest and the newest sample, or twice 0 if there are none.
+    [[nodiscard]] std::pair<std::int64_t, std::int64_t> utc_range_ns() const noexcept;
+};
+
+/// The head that all records have in common.
+struct RecordHead {
+    static constexpr std::size_t bytes = 32;
+    static constexpr std::uint32_t head_bytes_max = 16'777'216;
+    static constexpr std::uint32_t payload_bytes_max = 16'777'216;
+
+    std::uint32_t head_bytes = 0;     // of this and of the part that depends on the type
+    std::uint32_t payload_bytes = 0;  // after the head
+    RecordType type{};
+    Position position = 0;  // of the first entry of a block; where the next one would be, for other types
+
+    [[nodiscard]] std::uint64_t record_bytes() const noexcept { return std::uint64_t{head_bytes} + payload_bytes; }
+};
+
+/// A block as BlockEncoder::encode() makes it.
+struct EncodedBlock {
+    Bytes head;
+    Bytes payload;
+};
+
+inline constexpr std::uint32_t segment_version = 2;
+
+/// Each of these appends one piece of a segment. Threads: any. Failure: throws std::bad_alloc.
+void append_segment_head(const SegmentHead& head, ByteBuffer& out);
+void append_channels(const std::vector<SegmentChannel>& channels, Position position, const LogId& id, ByteBuffer& out);
+void append_block(const EncodedBlock& block, Position position, const LogId& id, ByteBuffer& out);
+void append_stop(const StopRecord& stop, Position position, const LogId& id, ByteBuffer& out);
+void append_footer(const SegmentFooter& footer, Position position, const LogId& id, ByteBuffer& out);
+
+/// Each of these returns nothing, or false, for bytes that are not such a piece. Threads: any. Failure: throws
+/// std::bad_alloc.
+[[nodiscard]] std::optional<SegmentHead> read_segment_head(Bytes bytes);
+/// Reads the common head alone, without its checksum; check_record_head() then tells whether it and what follows are
+/// intact.
+[[nodiscard]] std::optional<RecordHead> read_record_head(Bytes bytes, const LogId& id);
+/// `bytes`: all head_bytes of a record.
+[[nodiscard]] bool check_record_head(Bytes bytes);
+/// `bytes`: the part of the head after the common one.
+[[nodiscard]] bool read_channels(Bytes bytes, std::vector<SegmentChannel>& channels);
+[[nodiscard]] std::optional<StopRecord> read_stop(Bytes bytes);
+/// `file_bytes`: the size of the segment, which limits the number of its blocks.
+[[nodiscard]] bool read_footer(Bytes bytes, std::uint64_t file_bytes, SegmentFooter& footer);
+/// The last bytes of a segment with a footer: what decides whether the rest is worth reading.
+struct FooterTail {
+    static constexpr std::size_t bytes = 32;
+
+    std::int64_t utc_min_ns = 0;  // of all samples; both 0 if there are none
+    std::int64_t utc_max_ns = 0;
+    std::uint32_t footer_bytes = 0;  // the footer record begins so many bytes before the end of the file
+};
+[[nodiscard]] std::optional<FooterTail> read_footer_tail(Bytes bytes);
+
+/// Returns the name of a segment file: its first position in 20 digits and ".tgl".
+[[nodiscard]] std::string segment_name(Position first_position);
+/// Returns the first position, or nothing if the name is not that of a segment.
+[[nodiscard]] std::optional<Position> parse_segment_name(std::string_view name);
+
+}  // namespace telegate::store

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "store/file_system.hpp"
+#include "store/segment_format.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telegate::store {
+
+/// A part of a segment file in which no record can be read.
+struct DamagedRange {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// Reads one segment file, which may be in the middle of being written. Its index comes from the footer or, if there is
+/// none, from the heads of all records.
+///
+/// Threads: one.
+/// Limits:  memory for the index: about 48 bytes for each block, and the definitions of the channels.
+/// Failure: throws std::system_error for a file that cannot be read, and std::bad_alloc. Damaged bytes are never an
+///          error: see damaged() and read_block().
+class SegmentReader {
+  public:
+    /// Returns null if the file does not begin like a segment.
+    [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path);
+
+    /// Reads the head of a segment alone. Returns nothing if the file was removed or does not begin like a segment.
+    [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path);
+    /// Reads the end of a segment alone. Returns nothing if it has no footer.
+    [[nodiscard]] static std::optional<FooterTail> tail(FileSystem& files, const std::string& path);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] const SegmentHead& head() const noexcept { return head_; }
+    /// Returns what is known of the segment so far.
+    [[nodiscard]] const SegmentFooter& index() const noexcept { return index_; }
+    [[nodiscard]] bool has_footer() const noexcept { return has_footer_; }
+    [[nodiscard]] const std::vector<DamagedRange>& damaged() const noexcept { return damaged_; }
+    /// Returns the offset after the last record that can be read.
+    [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_offset_; }
+    /// Returns the offset after the last of these records that is not the footer.
+    [[nodiscard]] std::uint64_t records_end() const noexcept { return records_end_; }
+    [[nodiscard]] std::uint64_t file_bytes() const { return file_->bytes(); }
+    [[nodiscard]] const SegmentChannel* find(std::string_view topic) const;
+
+    /// Adds records that were written since the last call. Returns whether there were any.
+    bool refresh();
+
+    enum class Part : std::uint8_t { head, all };
+    enum class Result : std::uint8_t { intact, damaged_payload, damaged_head };
+    /// Reads a block of index(). With Part::head, `payload` is left alone.
+    [[nodiscard]] Result read_block(const BlockEntry& entry, Part part, BlockHead& head, ByteBuffer& payload) const;
+    /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes.
+    [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
+                                      std::vector<TelemetrySample>& out) const;
+
+  private:
+    SegmentReader(std::unique_ptr<File> file, std::string path, const SegmentHead& head);
+
+    [[nodiscard]] bool load_footer();
+    [[nodiscard]] bool read_record(std::uint64_t offset, std::uint64_t file_bytes, RecordHead& record,
+                                   ByteBuffer& head) const;
+    [[nodiscard]] std::uint64_t find_record(std::uint64_t offset, std::uint64_t file_bytes) const;
+    [[nodiscard]] bool add_record(std::uint64_t offset, const RecordHead& record, Bytes head);
+    [[nodiscard]] bool add_definitions(Bytes bytes);
+    void note_defined(ChannelId channel);
+    [[nodiscard]] bool is_defined(ChannelId channel) const noexcept;
+    [[nodiscard]] bool are_defined(const BlockHead& block) const;
+    void add_block(std::uint64_t offset, const RecordHead& record, const BlockHead& block);
+    [[nodiscard]] Result read_block_head(const BlockEntry& entry, RecordHead& record, BlockHead& head) const;
+
+    const std::unique_ptr<File> file_;
+    const std::string path_;
+    const SegmentHead head_;
+    SegmentFooter index_;
+    std::vector<bool> is_defined_;  // by channel id
+    bool has_footer_ = false;
+    std::vector<DamagedRange> damaged_;
+    std::uint64_t end_offset_ = SegmentHead::bytes;
+    std::uint64_t records_end_ = SegmentHead::bytes;
+};
+
+}  // namespace telegate::store

@@ -1,0 +1,263 @@
+#include "codec/byte_io.hpp"
+#include "codec/integer_column.hpp"
+#include "codec/value_column.hpp"
+#include "store/block.hpp"
+
+#include "core/crc32c.hpp"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <functional>
+#include <new>
+
+namespace telegate::store {
+namespace {
+
+struct FreeDecompressor {
+    void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
+};
+
+bool is_ascending(const std::vector<std::uint64_t>& numbers) {
+    return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
+}
+
+/// Reads so many numbers.
+bool read_numbers(ByteReader& in, std::size_t count, std::vector<std::uint64_t>& numbers) {
+    numbers.resize(count);
+    decode_integers(in, numbers);
+    return !in.failed();
+}
+
+}  // namespace
+
+/// The order of the samples, as the first chunk tells it.
+struct Order {
+    std::vector<std::uint64_t> lengths;            // by pattern: its samples
+    std::vector<std::uint64_t> members;            // of all patterns: indexes of channels
+    std::vector<std::uint64_t> first_members;      // by pattern: where its members begin
+    std::vector<std::uint64_t> patterns;           // by reading
+    std::vector<std::uint64_t> mono;               // by reading
+    std::vector<std::uint64_t> utc_offsets;        // by reading: wall-clock time minus monotonic time
+    std::vector<std::vector<std::uint64_t>> seqs;  // by channel; empty if it has no holes
+
+    /// Calls `each(pattern's members, mono, utc)` for every reading.
+    template <class Each>
+    void for_readings(const Each& each) const {
+        for (std::size_t i = 0; i < patterns.size(); ++i) {
+            const std::uint64_t pattern = patterns[i];
+            each(std::span(members).subspan(first_members[pattern], lengths[pattern]),
+                 static_cast<std::int64_t>(mono[i]), static_cast<std::int64_t>(mono[i] + utc_offsets[i]));
+        }
+    }
+
+    [[nodiscard]] bool read(ByteReader& in, const BlockHead& head);
+    [[nodiscard]] bool is_consistent(const BlockHead& head) const;
+
+  private:
+    [[nodiscard]] bool read_patterns(ByteReader& in, std::size_t count, const BlockHead& head);
+};
+
+bool Order::read_patterns(ByteReader& in, std::size_t count, const BlockHead& head) {
+    if (!read_numbers(in, count, lengths)) {
+        return false;
+    }
+    std::uint64_t total = 0;
+    first_members.clear();
+    for (const std::uint64_t length : lengths) {
+        if (length == 0 || length > head.samples - total) {
+            return false;
+        }
+        first_members.push_back(total);
+        total += length;
+    }
+    return read_numbers(in, total, members) && std::all_of(members.begin(), members.end(), [&](std::uint64_t member) {
+               return member < head.channels.size();
+           });
+}
+
+bool Order::read(ByteReader& in, const BlockHead& head) {
+    const std::uint64_t readings = in.varint();
+    const std::uint64_t pattern_count = in.varint();
+    if (readings == 0 || readings > head.samples || pattern_count > readings ||
+        !read_patterns(in, pattern_count, head) || !read_numbers(in, readings, patterns) ||
+        !read_numbers(in, readings, mono) || !read_numbers(in, readings, utc_offsets)) {
+        return false;
+    }
+    seqs.resize(head.channels.size());
+    for (std::size_t i = 0; i < head.channels.size(); ++i) {
+        const BlockChannel& channel = head.channels[i];
+        seqs[i].clear();
+        if (channel.has_holes() &&
+            (!read_numbers(in, channel.samples, seqs[i]) || seqs[i].front() != channel.first_seq ||
+             seqs[i].back() != channel.last_seq || !is_ascending(seqs[i]))) {
+            return false;
+        }
+    }
+    return is_consistent(head);
+}
+
+/// Whether the readings have as many samples of each channel as the head says.
+bool Order::is_consistent(const BlockHead& head) const {
+    std::vector<std::uint32_t> counts(head.channels.size());
+    std::uint64_t samples = 0;
+    for (const std::uint64_t pattern : patterns) {
+        if (pattern >= lengths.size() || lengths[pattern] > head.samples - samples) {
+            return false;
+        }
+        samples += lengths[pattern];
+        for (std::size_t i = 0; i < lengths[pattern]; ++i) {
+            ++counts[members[first_members[pattern] + i]];
+        }
+    }
+    return samples == head.samples &&
+           std::equal(counts.begin(), counts.end(), head.channels.begin(), head.channels.end(),
+                      [](std::uint32_t count, const BlockChannel& channel) { return count == channel.samples; });
+}
+
+struct BlockDecoder::Scratch {
+    Order order;
+    ColumnScratch column;
+    std::vector<std::uint32_t> first_of_channel;
+    std::vector<std::uint32_t> by_channel;
+    ByteBuffer chunk;
+    std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor{ZSTD_createDCtx()};
+};
+
+BlockDecoder::BlockDecoder() : scratch_(std::make_unique<Scratch>()) {
+    if (scratch_->decompressor == nullptr) {
+        throw std::bad_alloc();
+    }
+}
+
+BlockDecoder::~BlockDecoder() = default;
+
+bool BlockDecoder::open_chunk(const BlockHead& head, Bytes payload, std::size_t chunk) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < chunk; ++i) {
+        at += head.chunks[i].stored_bytes;
+    }
+    const BlockChunk& described = head.chunks[chunk];
+    if (at > payload.size() || described.stored_bytes > payload.size() - at) {
+        return false;
+    }
+    const Bytes stored = payload.subspan(at, described.stored_bytes);
+    if (crc32c(stored) != described.checksum) {
+        return false;
+    }
+    scratch_->chunk.resize(described.raw_bytes);
+    const std::size_t bytes = ZSTD_decompressDCtx(scratch_->decompressor.get(), scratch_->chunk.data(),
+                                                  scratch_->chunk.size(), stored.data(), stored.size());
+    return ZSTD_isError(bytes) == 0 && bytes == described.raw_bytes;
+}
+
+bool BlockDecoder::read_order(const BlockHead& head, Bytes payload) {
+    if (!open_chunk(head, payload, 0)) {
+        return false;
+    }
+    ByteReader in(scratch_->chunk);
+    return scratch_->order.read(in, head) && in.left() == 0;
+}
+
+bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out) {
+    if (head.samples == 0) {
+        return true;
+    }
+    if (!read_order(head, payload)) {
+        return false;
+    }
+    Scratch& scratch = *scratch_;
+    scratch.first_of_channel.resize(head.channels.size());
+    std::uint32_t first = 0;
+    for (std::size_t i = 0; i < head.channels.size(); ++i) {
+        scratch.first_of_channel[i] = first;
+        first += head.channels[i].samples;
+    }
+    scratch.by_channel.resize(head.samples);
+    std::vector<std::uint32_t> taken(head.channels.size());
+    const std::size_t before = out.size();
+    out.resize(before + head.samples);
+    const std::span<TelemetrySample> samples = std::span(out).subspan(before);
+    std::uint32_t index = 0;
+    scratch.order.for_readings([&](std::span<const std::uint64_t> members, std::int64_t mono, std::int64_t utc) {
+        for (const std::uint64_t member : members) {
+            const BlockChannel& channel = head.channels[member];
+            const std::uint32_t nth = taken[member]++;
+            TelemetrySample& sample = samples[index];
+            sample.time_utc_ns = utc;
+            sample.time_mono_ns = mono;
+            sample.channel = channel.channel;
+            sample.seq = channel.has_holes() ? scratch.order.seqs[member][nth] : channel.first_seq + nth;
+            scratch.by_channel[scratch.first_of_channel[member] + nth] = index++;
+        }
+    });
+    for (std::size_t chunk = 1; chunk < head.chunks.size(); ++chunk) {
+        if (!open_chunk(head, payload, chunk)) {
+            out.resize(before);
+            return false;
+        }
+        ByteReader in(scratch.chunk);
+        const std::size_t end =
+            chunk + 1 < head.chunks.size() ? head.chunks[chunk + 1].first_channel : head.channels.size();
+        for (std::size_t i = head.chunks[chunk].first_channel; i < end; ++i) {
+            const auto indexes = std::span<const std::uint32_t>(scratch.by_channel)
+                                     .subspan(scratch.first_of_channel[i], head.channels[i].samples);
+            decode_values(in, {samples, indexes}, scratch.column);
+        }
+        if (in.failed() || in.left() != 0) {
+            out.resize(before);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool BlockDecoder::decode_channel(const BlockHead& head, Bytes payload, ChannelId channel,
+                                  std::vector<TelemetrySample>& out) {
+    const BlockChannel* const part = head.find(channel);
+    if (part == nullptr || !read_order(head, payload)) {
+        return false;
+    }
+    const auto place = static_cast<std::size_t>(part - head.channels.data());
+    Scratch& scratch = *scratch_;
+    const std::size_t before = out.size();
+    out.resize(before + part->samples);
+    const std::span<TelemetrySample> samples = std::span(out).subspan(before);
+    std::uint32_t nth = 0;
+    scratch.order.for_readings([&](std::span<const std::uint64_t> members, std::int64_t mono, std::int64_t utc) {
+        for (const std::uint64_t member : members) {
+            if (member == place) {
+                TelemetrySample& sample = samples[nth];
+                sample.time_utc_ns = utc;
+                sample.time_mono_ns = mono;
+                sample.channel = channel;
+                sample.seq = part->has_holes() ? scratch.order.seqs[place][nth] : part->first_seq + nth;
+                ++nth;
+            }
+        }
+    });
+    const std::size_t chunk = head.chunk_of(*part);
+    if (chunk == 0 || !open_chunk(head, payload, chunk)) {
+        out.resize(before);
+        return false;
+    }
+    // The columns before it are decoded too: a column does not say how long it is.
+    ByteReader in(scratch.chunk);
+    std::vector<TelemetrySample> others;
+    for (std::size_t i = head.chunks[chunk].first_channel; i <= place; ++i) {
+        const std::size_t count = head.channels[i].samples;
+        scratch.by_channel.resize(count);
+        for (std::uint32_t index = 0; index < count; ++index) {
+            scratch.by_channel[index] = index;
+        }
+        others.assign(i == place ? 0 : count, TelemetrySample{});
+        decode_values(in, {i == place ? samples : std::span(others), scratch.by_channel}, scratch.column);
+    }
+    if (in.failed()) {
+        out.resize(before);
+        return false;
+    }
+    return true;
+}
+
+}  // namespace telegate::store

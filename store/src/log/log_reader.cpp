@@ -1,0 +1,375 @@
+#include "store/log_reader.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace telegate::store {
+namespace {
+
+bool is_missing(const std::system_error& error) noexcept {
+    return error.code() == std::errc::no_such_file_or_directory;
+}
+
+/// Returns null if the file was removed, or is not a segment.
+std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::string& path) {
+    try {
+        return SegmentReader::open(files, path);
+    } catch (const std::system_error& error) {
+        if (!is_missing(error)) {
+            throw;
+        }
+        return nullptr;
+    }
+}
+
+/// Whether a segment has samples with times from `since_ns` to before `until_ns`, as far as its end says.
+bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns, std::int64_t until_ns) {
+    try {
+        const auto tail = SegmentReader::tail(files, path);
+        return !tail || (tail->utc_max_ns >= since_ns && tail->utc_min_ns < until_ns);
+    } catch (const std::system_error& error) {
+        if (!is_missing(error)) {
+            throw;
+        }
+        return false;
+    }
+}
+
+}  // namespace
+
+const SegmentChannel* LogBatch::find(ChannelId channel) const noexcept {
+    if (definitions == nullptr) {
+        return nullptr;
+    }
+    const auto found = std::find_if(definitions->begin(), definitions->end(),
+                                    [&](const SegmentChannel& each) { return each.id == channel; });
+    return found == definitions->end() ? nullptr : &*found;
+}
+
+void LogBatch::clear() noexcept {
+    position = 0;
+    end_position = 0;
+    epoch_ms = 0;
+    begins_epoch = false;
+    ends_epoch = false;
+    samples.clear();
+    gaps.clear();
+    definitions = nullptr;
+}
+
+LogReader::LogReader(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
+
+void LogReader::seek(Position position) {
+    segment_.reset();
+    position_ = position;
+    epoch_ms_.reset();
+    last_seqs_.clear();
+    has_unreadable_ = false;
+}
+
+void LogReader::seek_time(std::int64_t utc_ns) {
+    Position end = 0;
+    for (const SegmentRef& ref : list_segments(files_, directory_)) {
+        const std::string path = directory_ + "/" + ref.name;
+        const auto segment = may_have(files_, path, utc_ns, std::numeric_limits<std::int64_t>::max())
+                                 ? open_if_there(files_, path)
+                                 : nullptr;
+        end = ref.first_position + 1;
+        if (segment == nullptr) {
+            continue;
+        }
+        for (const BlockEntry& block : segment->index().blocks) {
+            if (block.samples > 0 && block.utc_max_ns >= utc_ns) {
+                return seek(block.position);
+            }
+        }
+        end = segment->index().end_position;
+    }
+    seek(end);
+}
+
+/// Opens the segment with position_, or the first one after it.
+bool LogReader::open_segment() {
+    const std::vector<SegmentRef> segments = list_segments(files_, directory_);
+    auto next = std::upper_bound(
+        segments.begin(), segments.end(), position_,
+        [](Position position, const SegmentRef& segment) { return position < segment.first_position; });
+    if (next != segments.begin()) {
+        --next;
+    }
+    for (; next != segments.end(); ++next) {
+        auto segment = open_if_there(files_, directory_ + "/" + next->name);
+        if (segment == nullptr || segment->head().first_position != next->first_position) {
+            has_unreadable_ = true;
+            continue;
+        }
+        limit_ = next + 1 == segments.end() ? std::nullopt : std::optional((next + 1)->first_position);
+        is_oldest_ = next == segments.begin();
+        segment_ = std::move(segment);
+        is_begun_ = false;
+        is_stop_reported_ = false;
+        const auto& blocks = segment_->index().blocks;
+        next_block_ = static_cast<std::size_t>(
+            std::find_if(blocks.begin(), blocks.end(),
+                         [&](const BlockEntry& block) { return block.position + block.entries > position_; }) -
+            blocks.begin());
+        return true;
+    }
+    return false;
+}
+
+bool LogReader::next(LogBatch& batch) {
+    batch.clear();
+    for (;;) {
+        if (segment_ == nullptr && !open_segment()) {
+            return false;
+        }
+        batch.epoch_ms = segment_->head().epoch_ms;
+        batch.definitions = &segment_->index().definitions;
+        if (!is_begun_) {
+            begin_segment(batch);
+        }
+        const auto& blocks = segment_->index().blocks;
+        if (next_block_ < blocks.size() && !(limit_ && blocks[next_block_].position >= *limit_)) {
+            const BlockEntry entry = blocks[next_block_++];
+            if (entry.position + entry.entries > position_) {
+                read_block(entry, batch);
+                return true;
+            }
+            continue;
+        }
+        if (batch.begins_epoch || !batch.gaps.empty()) {
+            batch.position = batch.end_position = position_;
+            return true;
+        }
+        const auto segments =
+            list_segments(files_, directory_);  // before the refresh: a segment that has a successor is final
+        const auto successor = std::find_if(segments.begin(), segments.end(), [&](const SegmentRef& each) {
+            return each.first_position > segment_->head().first_position;
+        });
+        limit_ = successor == segments.end() ? std::nullopt : std::optional(successor->first_position);
+        if (segment_->refresh() && next_block_ < segment_->index().blocks.size()) {
+            continue;
+        }
+        end_segment(batch);
+        batch.position = batch.end_position = position_;
+        if (successor != segments.end()) {
+            position_ = std::max(position_, successor->first_position);
+            ended_segment_ = std::move(segment_);
+        }
+        if (batch.ends_epoch || !batch.gaps.empty()) {
+            return true;
+        }
+        if (successor == segments.end()) {
+            return false;
+        }
+    }
+}
+
+/// Reports the start of a gateway, and samples that are missing before the segment.
+void LogReader::begin_segment(LogBatch& batch) {
+    is_begun_ = true;
+    const SegmentHead& head = segment_->head();
+    const bool is_new_epoch = epoch_ms_ != head.epoch_ms;
+    const bool is_skipped = position_ < head.first_position;  // earlier entries no longer exist
+    // The segment in which the epoch began is not there any more.
+    const bool is_start_lost = is_new_epoch && epoch_ms_.has_value() && !head.begins_epoch;
+    if (is_new_epoch) {
+        epoch_ms_ = head.epoch_ms;
+        last_seqs_.clear();
+        has_unreadable_ = false;
+    }
+    if (head.begins_epoch && position_ <= head.first_position) {
+        batch.begins_epoch = true;
+    }
+    if (is_new_epoch && !is_skipped && !is_start_lost) {
+        learn_progress(next_block_);
+    } else {
+        const GapReason reason = is_oldest_ ? GapReason::retention : GapReason::damaged;
+        has_unreadable_ = has_unreadable_ || is_start_lost || (is_skipped && !is_oldest_);
+        for (const SegmentChannel& channel : segment_->index().definitions) {
+            catch_up(channel.id, channel.last_seq, reason, 0, batch);
+        }
+    }
+    position_ = std::max(position_, head.first_position + (head.begins_epoch ? 1 : 0));
+}
+
+/// Reports samples that only the footer knows of, and the stop. Neither counts if the end of the segment was written
+/// again in the next one, because a sync had failed.
+void LogReader::end_segment(LogBatch& batch) {
+    const SegmentFooter& index = segment_->index();
+    if (limit_ && index.end_position > *limit_) {
+        return;
+    }
+    if (segment_->has_footer()) {
+        for (const BlockChannel& channel : index.channels) {
+            catch_up(channel.channel, channel.last_seq, GapReason::damaged, 0, batch);
+        }
+    }
+    if (index.stop && !std::exchange(is_stop_reported_, true)) {
+        batch.ends_epoch = true;
+    }
+}
+
+/// Takes over, without reporting it, the content of the segment before the block with this index.
+void LogReader::learn_progress(std::size_t blocks) {
+    for (const SegmentChannel& channel : segment_->index().definitions) {
+        last_seq_of(channel.id) = channel.last_seq;
+    }
+    for (std::size_t i = 0; i < blocks; ++i) {
+        if (segment_->read_block(segment_->index().blocks[i], SegmentReader::Part::head, head_, payload_) !=
+            SegmentReader::Result::intact) {
+            has_unreadable_ = true;
+            continue;
+        }
+        for (const BlockChannel& channel : head_.channels) {
+            last_seq_of(channel.channel) = channel.last_seq;
+        }
+        for (const BlockGap& gap : head_.gaps) {
+            std::uint64_t& last = last_seq_of(gap.gap.channel);
+            last = std::max(last, gap.gap.last_seq);
+        }
+    }
+}
+
+void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
+    if (entry.position > position_) {
+        has_unreadable_ = true;
+    }
+    const std::uint64_t skipped = position_ > entry.position ? position_ - entry.position : 0;
+    batch.position = std::max(position_, entry.position);
+    batch.end_position = entry.position + entry.entries;
+    position_ = batch.end_position;
+    const SegmentReader::Result result = segment_->read_block(entry, SegmentReader::Part::all, head_, payload_);
+    if (result == SegmentReader::Result::damaged_head) {
+        has_unreadable_ = true;
+        return;
+    }
+    if (result == SegmentReader::Result::damaged_payload || !decoder_.decode(head_, payload_, batch.samples)) {
+        has_unreadable_ = true;
+        return add_lost_block(head_, batch);
+    }
+    if (skipped > 0) {
+        skip_entries(head_, skipped, batch);
+    }
+    add_holes(head_, batch);
+}
+
+/// Drops the first entries of a block that was entered in the middle.
+void LogReader::skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch) {
+    std::uint32_t samples = 0;
+    std::size_t gaps = 0;
+    for (; entries > 0; --entries) {
+        if (gaps < head.gaps.size() && head.gaps[gaps].before_sample <= samples) {
+            const LogGap& gap = head.gaps[gaps++].gap;
+            std::uint64_t& last = last_seq_of(gap.channel);
+            last = std::max(last, gap.last_seq);
+        } else {
+            const TelemetrySample& sample = batch.samples[samples++];
+            last_seq_of(sample.channel) = sample.seq;
+        }
+    }
+    batch.samples.erase(batch.samples.begin(), batch.samples.begin() + samples);
+    head_.gaps.erase(head_.gaps.begin(), head_.gaps.begin() + static_cast<std::ptrdiff_t>(gaps));
+    for (BlockGap& gap : head_.gaps) {
+        gap.before_sample -= samples;
+    }
+}
+
+/// Merges the gaps that the block has with those that only show in the sequence numbers.
+void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
+    const bool is_plain = head.gaps.empty() && batch.samples.size() == head.samples &&
+                          std::all_of(head.channels.begin(), head.channels.end(), [&](const BlockChannel& channel) {
+                              return channel.first_seq == last_seq_of(channel.channel) + 1 && !channel.has_holes();
+                          });
+    if (is_plain) {
+        for (const BlockChannel& channel : head.channels) {
+            last_seq_of(channel.channel) = channel.last_seq;
+        }
+        return;
+    }
+    std::size_t next_gap = 0;
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i <= batch.samples.size(); ++i) {
+        for (; next_gap < head.gaps.size() && head.gaps[next_gap].before_sample == i; ++next_gap) {
+            const LogGap& gap = head.gaps[next_gap].gap;
+            catch_up(gap.channel, gap.first_seq - 1, hole_reason(), kept, batch);
+            catch_up(gap.channel, gap.last_seq, gap.reason, kept, batch);
+        }
+        if (i == batch.samples.size()) {
+            break;
+        }
+        const TelemetrySample& sample = batch.samples[i];
+        catch_up(sample.channel, sample.seq - 1, hole_reason(), kept, batch);
+        if (std::uint64_t& last = last_seq_of(sample.channel); sample.seq > last) {  // otherwise it is reported already
+            last = sample.seq;
+            batch.samples[kept++] = sample;
+        }
+    }
+    batch.samples.resize(kept);
+}
+
+/// Names the samples of a block whose payload is damaged.
+void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
+    for (const BlockGap& gap : head.gaps) {
+        catch_up(gap.gap.channel, gap.gap.first_seq - 1, GapReason::damaged, 0, batch);
+        catch_up(gap.gap.channel, gap.gap.last_seq, gap.gap.reason, 0, batch);
+    }
+    for (const BlockChannel& channel : head.channels) {
+        catch_up(channel.channel, channel.last_seq, GapReason::damaged, 0, batch);
+    }
+}
+
+/// Names everything up to `last_seq` that was not reported yet, as a gap before a sample of the batch.
+void LogReader::catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
+                         LogBatch& batch) {
+    std::uint64_t& last = last_seq_of(channel);
+    if (last_seq > last) {
+        batch.gaps.push_back({before_sample, {channel, last + 1, last_seq, reason}});
+        last = last_seq;
+    }
+}
+
+std::uint64_t& LogReader::last_seq_of(ChannelId channel) {
+    const std::size_t index = to_index(channel);
+    if (index >= last_seqs_.size()) {
+        last_seqs_.resize(index + 1);
+    }
+    return last_seqs_[index];
+}
+
+GapReason LogReader::hole_reason() const noexcept {
+    return has_unreadable_ ? GapReason::damaged : GapReason::unknown;
+}
+
+void LogReader::read_channel(std::string_view topic, std::int64_t since_ns, std::int64_t until_ns,
+                             const EachSamples& each) {
+    const std::vector<SegmentRef> segments = list_segments(files_, directory_);
+    std::vector<TelemetrySample> samples;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        const std::string path = directory_ + "/" + segments[i].name;
+        const auto segment = may_have(files_, path, since_ns, until_ns) ? open_if_there(files_, path) : nullptr;
+        const SegmentChannel* const channel = segment == nullptr ? nullptr : segment->find(topic);
+        if (channel == nullptr) {
+            continue;
+        }
+        for (const BlockEntry& block : segment->index().blocks) {
+            const bool is_superseded = i + 1 < segments.size() && block.position >= segments[i + 1].first_position;
+            if (block.samples == 0 || block.utc_max_ns < since_ns || block.utc_min_ns >= until_ns || is_superseded) {
+                continue;
+            }
+            samples.clear();
+            static_cast<void>(segment->read_channel(block, channel->id, decoder_, samples));
+            std::erase_if(samples, [&](const TelemetrySample& sample) {
+                return sample.time_utc_ns < since_ns || sample.time_utc_ns >= until_ns;
+            });
+            if (!samples.empty() && !each(segment->head().epoch_ms, *channel, samples)) {
+                return;
+            }
+        }
+    }
+}
+
+}  // namespace telegate::store

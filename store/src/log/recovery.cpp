@@ -1,0 +1,185 @@
+#include "store/recovery.hpp"
+
+#include "store/log_reader.hpp"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+namespace telegate::store {
+namespace {
+
+constexpr std::string_view damaged_suffix = ".damaged";
+/// After an epoch that did not end in order, positions continue this much later. Readers may have seen entries that did
+/// not reach the disk, and no position is ever used twice. More than the entries that
+/// SampleLog::unsynced_bytes_max can hold.
+constexpr Position positions_after_crash = Position{1} << 31U;
+/// A record is at least this long, and has at most so many entries.
+constexpr std::uint64_t record_bytes_min = 64;
+constexpr std::uint64_t record_entries_max = BlockEncoder::samples_max + BlockEncoder::gaps_max;
+
+/// The last number of each channel of a segment, as a sample or in a gap.
+std::map<std::string, std::pair<ChannelId, std::uint64_t>> last_seqs_of(const SegmentReader& segment) {
+    std::vector<std::uint64_t> last_seqs(ChannelTable::channels_max);
+    const auto reach = [&](ChannelId channel, std::uint64_t seq) {
+        last_seqs[to_index(channel)] = std::max(last_seqs[to_index(channel)], seq);
+    };
+    BlockHead head;
+    ByteBuffer payload;
+    for (const BlockEntry& block : segment.index().blocks) {
+        if (segment.read_block(block, SegmentReader::Part::head, head, payload) != SegmentReader::Result::intact) {
+            continue;
+        }
+        for (const BlockChannel& channel : head.channels) {
+            reach(channel.channel, channel.last_seq);
+        }
+        for (const BlockGap& gap : head.gaps) {
+            reach(gap.gap.channel, gap.gap.last_seq);
+        }
+    }
+    std::map<std::string, std::pair<ChannelId, std::uint64_t>> by_topic;
+    for (const SegmentChannel& channel : segment.index().definitions) {
+        reach(channel.id, channel.last_seq);
+        by_topic[channel.device + "/" + channel.channel] = {channel.id, last_seqs[to_index(channel.id)]};
+    }
+    return by_topic;
+}
+
+/// Samples that are known to belong to an epoch and are not in the log.
+struct CrashGaps {
+    std::vector<SegmentChannel> added;  // channels that the segment does not have
+    BlockEncoder block;
+};
+
+void find_crash_gaps(const SegmentReader& segment, const std::vector<KnownSeq>& known, CrashGaps& gaps) {
+    const auto logged = last_seqs_of(segment);
+    std::uint32_t next_id = 0;
+    for (const auto& [topic, channel] : logged) {
+        next_id = std::max(next_id, to_index(channel.first) + 1);
+    }
+    BlockEncoder& block = gaps.block;
+    for (const KnownSeq& each : known) {
+        const auto found = logged.find(each.topic);
+        const std::size_t slash = each.topic.find('/');
+        if (slash == std::string::npos || block.is_full()) {
+            continue;
+        }
+        if (found != logged.end()) {
+            if (each.last_seq > found->second.second) {
+                block.add(LogGap{found->second.first, found->second.second + 1, each.last_seq, GapReason::crash});
+            }
+        } else if (each.last_seq > 0 && next_id < ChannelTable::channels_max) {
+            const auto id = static_cast<ChannelId>(next_id++);
+            gaps.added.push_back({id, each.topic.substr(0, slash), each.topic.substr(slash + 1), "", 0});
+            block.add(LogGap{id, 1, each.last_seq, GapReason::crash});
+        }
+    }
+}
+
+void append_gaps(SegmentWriter& writer, CrashGaps& gaps, Position position) {
+    if (!gaps.added.empty()) {
+        writer.define(gaps.added);
+    }
+    BlockHead described;
+    ByteBuffer head;
+    ByteBuffer payload;
+    gaps.block.encode(0, described, head, payload);
+    writer.append(described, head, payload, position);
+}
+
+/// Seals the last segment, after gaps for what a crash has lost. A segment that is sealed already is written again only
+/// if there are such gaps. Returns the position after it.
+Position seal(FileSystem& files, const SegmentReader& segment, const SampleLog::KnownSeqs& known,
+              RecoveryReport& report) {
+    const Position end = segment.index().end_position;
+    try {
+        CrashGaps gaps;
+        if (known && !segment.index().stop) {
+            find_crash_gaps(segment, known(segment.head().epoch_ms), gaps);
+        }
+        if (segment.has_footer() && gaps.block.is_empty()) {
+            return end;
+        }
+        SegmentWriter writer(files, segment);
+        if (!gaps.block.is_empty()) {
+            append_gaps(writer, gaps, end);
+        }
+        writer.seal();
+        writer.sync();
+        return end + gaps.block.entries();
+    } catch (const std::system_error& error) {
+        report.not_sealed = error.what();
+        return end;
+    }
+}
+
+/// Returns a position after all that an unreadable segment may have used.
+Position end_of_unreadable(Position first_position, std::uint64_t file_bytes) noexcept {
+    return first_position + (file_bytes / record_bytes_min + 1) * record_entries_max + positions_after_crash;
+}
+
+/// Returns a position after all that segments renamed at earlier starts may have used.
+Position end_of_renamed(const FileSystem& files, const std::string& directory) {
+    Position end = 0;
+    for (const std::string& name : files.list(directory)) {
+        const auto first = name.ends_with(damaged_suffix)
+                               ? parse_segment_name(name.substr(0, name.size() - damaged_suffix.size()))
+                               : std::nullopt;
+        end = std::max(end, first ? end_of_unreadable(*first, SampleLog::segment_bytes) : 0);
+    }
+    return end;
+}
+
+/// Renames a file that is not a segment although it has the name of one.
+void set_aside(FileSystem& files, const std::string& directory, const SegmentRef& segment, RecoveryReport& report) {
+    report.renamed.push_back(segment.name);
+    try {
+        const std::string path = directory + "/" + segment.name;
+        files.rename(path, path + std::string(damaged_suffix));
+    } catch (const std::system_error& error) {
+        report.not_sealed = error.what();
+    }
+}
+
+}  // namespace
+
+RecoveredLog recover_log(FileSystem& files, const std::string& directory, const SampleLog::KnownSeqs& known,
+                         RecoveryReport& report) {
+    RecoveredLog log;
+    Position beyond_damaged = end_of_renamed(files, directory);
+    std::optional<SegmentHead> last_head;
+    for (const SegmentRef& segment : list_segments(files, directory)) {
+        const auto file = files.open(directory + "/" + segment.name, FileSystem::Mode::read);
+        std::array<std::byte, SegmentHead::bytes> bytes{};
+        const auto head = read_segment_head(std::span(bytes).first(file->read(0, bytes)));
+        const std::uint64_t file_bytes = file->bytes();
+        if (!head || head->first_position != segment.first_position) {
+            set_aside(files, directory, segment, report);
+            beyond_damaged = std::max(beyond_damaged, end_of_unreadable(segment.first_position, file_bytes));
+            continue;
+        }
+        last_head = head;
+        log.log_id = head->log_id;
+        log.segments.push_back({head->first_position, file_bytes, std::nullopt});
+    }
+    if (!last_head) {
+        report.next = beyond_damaged;
+        return log;
+    }
+
+    const std::string path = directory + "/" + segment_name(last_head->first_position);
+    const auto last = SegmentReader::open(files, path);
+    report.last_epoch_ms = last_head->epoch_ms;
+    report.last_epoch_ended = last->index().stop.has_value();
+    report.damaged = last->damaged();
+    report.oldest = log.segments.front().first_position;
+    report.truncated_bytes = last->has_footer() ? 0 : last->file_bytes() - last->end_offset();
+    Position end = seal(files, *last, known, report);
+    log.segments.back().bytes = files.open(path, FileSystem::Mode::read)->bytes();
+    // The segment of the next epoch needs a name of its own, even if this one is empty.
+    end = std::max(end, last_head->first_position + 1);
+    report.next = std::max(beyond_damaged, report.last_epoch_ended ? end : end + positions_after_crash);
+    return log;
+}
+
+}  // namespace telegate::store

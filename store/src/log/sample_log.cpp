@@ -1,0 +1,300 @@
+#include "store/sample_log.hpp"
+
+#include "store/recovery.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace telegate::store {
+namespace {
+
+/// Creates the directory and locks it.
+std::unique_ptr<DirectoryLock> lock_directory(FileSystem& files, const std::string& directory) {
+    files.make_directory(directory);
+    return files.lock(directory);
+}
+
+}  // namespace
+
+SampleLog::SampleLog(Parts parts, Options options, const KnownSeqs& known)
+    : parts_(parts),
+      options_(std::move(options)),
+      lock_(lock_directory(parts.files, options_.directory)),
+      segments_(parts.files, options_.directory, options_.limits) {
+    const RecoveredLog recovered = recover_log(parts.files, options_.directory, known, recovery_);
+    log_id_ = recovered.log_id.value_or(options_.new_log_id);
+    for (const SegmentDirectory::Segment& segment : recovered.segments) {
+        segments_.add(segment);
+    }
+    next_position_ = recovery_.next + 1;  // the start of the epoch takes one
+    status_.synced = recovery_.next;
+}
+
+SampleLog::~SampleLog() = default;
+
+bool SampleLog::has_capacity() const noexcept {
+    return pending_bytes_ < unsynced_bytes_max;
+}
+
+bool SampleLog::is_blocking() const noexcept {
+    return status_.is_full && segments_.limits().when_full == WhenFull::block;
+}
+
+SampleLog::ChannelState& SampleLog::state_of(ChannelId channel) {
+    const std::size_t index = to_index(channel);
+    if (index >= channels_.size()) {
+        channels_.resize(index + 1);
+    }
+    return channels_[index];
+}
+
+void SampleLog::append(std::span<const TelemetrySample> samples) {
+    const bool is_dropping = status_.is_full && segments_.limits().when_full != WhenFull::block;
+    for (const TelemetrySample& sample : samples) {
+        ChannelState& state = state_of(sample.channel);
+        ++published_;
+        if (is_dropping) {
+            state.dropped_seq = sample.seq;
+            ++status_.dropped_full;
+            ++status_.dropped_unnamed;
+            continue;
+        }
+        reach(sample.channel, state, sample.seq);
+        block_.add(sample);
+        state.last_seq = sample.seq;
+        if (block_.is_full()) {
+            end_block();
+        }
+    }
+}
+
+void SampleLog::append(const LogGap& gap) {
+    ChannelState& state = state_of(gap.channel);
+    reach(gap.channel, state, gap.first_seq);
+    if (gap.reason == GapReason::log_slow) {
+        published_ += gap.last_seq - gap.first_seq + 1;
+    }
+    add_gap(gap);
+    state.last_seq = gap.last_seq;
+}
+
+/// Names what is missing of the channel before `first_seq`.
+void SampleLog::reach(ChannelId channel, ChannelState& state, std::uint64_t first_seq) {
+    TELEGATE_ASSERT(first_seq > state.last_seq);
+    if (first_seq == state.last_seq + 1) {
+        return;
+    }
+    if (state.dropped_seq > state.last_seq) {
+        const std::uint64_t last = std::min(state.dropped_seq, first_seq - 1);
+        add_gap({channel, state.last_seq + 1, last, GapReason::log_full});
+        status_.dropped_unnamed -= std::min(status_.dropped_unnamed, last - state.last_seq);
+        state.last_seq = last;
+    }
+    if (first_seq > state.last_seq + 1) {
+        add_gap({channel, state.last_seq + 1, first_seq - 1, GapReason::unknown});
+    }
+}
+
+void SampleLog::add_gap(const LogGap& gap) {
+    block_.add(gap);
+    if (block_.is_full()) {
+        end_block();
+    }
+}
+
+void SampleLog::end_block() {
+    if (block_.is_empty()) {
+        return;
+    }
+    Pending block;
+    block.position = next_position_;
+    block_.encode(published_before_block_, block.head, block.head_bytes, block.payload);
+    published_before_block_ = published_;
+    next_position_ += block_.entries();
+    status_.samples += block_.samples();
+    block_.clear();
+    pending_bytes_ += block.bytes();
+    pending_.push_back(std::move(block));
+}
+
+SegmentChannel SampleLog::definition(ChannelId channel, std::uint64_t last_seq) const {
+    const ChannelInfo& info = parts_.channels.at(channel);
+    return {channel, info.device, info.channel, info.unit, last_seq};
+}
+
+/// Opens the segment that begins with the first pending block, or with the start of the epoch.
+void SampleLog::open_segment() {
+    const Position next = pending_.empty() ? next_position_ : pending_.front().position;
+    SegmentHead head;
+    head.log_id = log_id_;
+    head.begins_epoch = !is_epoch_begun_;
+    head.first_position = head.begins_epoch ? recovery_.next : next;
+    head.epoch_ms = options_.epoch_ms;
+    const ClockPair now = read_both(parts_.clock);
+    head.utc_ns = now.utc_ns;
+    head.mono_ns = now.mono_ns;
+    if (segments_.newest() == head.first_position) {
+        segments_.remove_newest();  // left by a failed sync: nothing in it is known to be on disk
+    }
+    const std::string path = segments_.path_of(head.first_position);
+    parts_.files.remove(path);  // left by a failed attempt to create it
+    auto segment = std::make_unique<SegmentWriter>(parts_.files, path, head);
+    if (head.begins_epoch) {  // first, so that the next start sees that positions after this one were in use
+        segment->sync();
+        parts_.files.sync_directory(options_.directory);
+        is_epoch_begun_ = true;
+    }
+    std::vector<SegmentChannel> known;
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        if (channels_[i].pending_seq > 0) {
+            known.push_back(definition(static_cast<ChannelId>(i), channels_[i].pending_seq));
+        }
+    }
+    if (!known.empty()) {
+        segment->define(known);
+    }
+    segments_.add({head.first_position, segment->bytes(), 0});
+    segment_ = std::move(segment);
+    is_directory_synced_ = false;
+}
+
+void SampleLog::define_channels(const Pending& block) {
+    std::vector<SegmentChannel> added;
+    const auto add = [&](ChannelId channel) {
+        if (!segment_->is_defined(channel) &&
+            std::none_of(added.begin(), added.end(), [&](const SegmentChannel& each) { return each.id == channel; })) {
+            added.push_back(definition(channel, 0));
+        }
+    };
+    for (const BlockChannel& channel : block.head.channels) {
+        add(channel.channel);
+    }
+    for (const BlockGap& gap : block.head.gaps) {
+        add(gap.gap.channel);
+    }
+    if (!added.empty()) {
+        segment_->define(added);
+    }
+}
+
+void SampleLog::apply_limits(std::uint64_t more_bytes) {
+    status_.is_full = !segments_.make_capacity(more_bytes, parts_.clock.utc_now_ns());
+}
+
+void SampleLog::write_pending() {
+    while (written_ < pending_.size() || segment_ == nullptr) {
+        if (segment_ != nullptr && !segment_->is_empty() &&
+            segment_->bytes() + pending_[written_].bytes() > options_.segment_bytes) {
+            end_segment();
+        }
+        if (segment_ == nullptr) {
+            open_segment();
+        }
+        if (written_ == pending_.size()) {
+            return;
+        }
+        const Pending& block = pending_[written_];
+        define_channels(block);
+        const std::uint64_t before = segment_->bytes();
+        segment_->append(block.head, block.head_bytes, block.payload, block.position);
+        status_.written_bytes += segment_->bytes() - before;
+        ++written_;
+        segments_.update_newest(segment_->bytes(), segment_->utc_max_ns());
+    }
+}
+
+void SampleLog::write() {
+    end_block();
+    for (;;) {
+        try {
+            apply_limits(written_ < pending_.size() ? pending_bytes_ : 0);
+            return write_pending();
+        } catch (const std::system_error& error) {
+            const bool is_disk_full = error.code() == std::errc::no_space_on_device;
+            if (!is_disk_full || segments_.limits().when_full != WhenFull::drop_oldest || !segments_.remove_oldest()) {
+                throw;
+            }
+        }
+    }
+}
+
+void SampleLog::sync() {
+    apply_limits(0);
+    if (!status_.is_full) {
+        name_dropped();
+    }
+    write();
+    sync_segment();
+    apply_limits(0);
+}
+
+/// Names the samples that were dropped after the last one that was logged.
+void SampleLog::name_dropped() {
+    if (status_.dropped_unnamed == 0) {
+        return;
+    }
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        ChannelState& state = channels_[i];
+        if (state.dropped_seq > state.last_seq) {
+            reach(static_cast<ChannelId>(i), state, state.dropped_seq + 1);
+        }
+    }
+}
+
+void SampleLog::sync_segment() {
+    try {
+        segment_->sync();
+        if (!is_directory_synced_) {
+            parts_.files.sync_directory(options_.directory);
+            is_directory_synced_ = true;
+        }
+    } catch (const std::system_error&) {
+        segment_.reset();
+        written_ = 0;
+        throw;
+    }
+    for (; written_ > 0; --written_) {
+        const Pending& block = pending_.front();
+        for (const BlockChannel& channel : block.head.channels) {
+            state_of(channel.channel).pending_seq = channel.last_seq;
+        }
+        for (const BlockGap& gap : block.head.gaps) {
+            ChannelState& state = state_of(gap.gap.channel);
+            state.pending_seq = std::max(state.pending_seq, gap.gap.last_seq);
+        }
+        status_.synced = block.position + block.head.entries();
+        pending_bytes_ -= block.bytes();
+        pending_.pop_front();
+    }
+}
+
+/// Ends the open segment, so that the next write opens another one.
+void SampleLog::end_segment() {
+    segment_->seal();
+    segments_.update_newest(segment_->bytes(), segment_->utc_max_ns());
+    sync_segment();
+    segment_.reset();
+}
+
+void SampleLog::close() {
+    name_dropped();
+    write();
+    const ClockPair now = read_both(parts_.clock);
+    segment_->stop({now.utc_ns, now.mono_ns});
+    end_segment();
+}
+
+LogStatus SampleLog::status() const noexcept {
+    LogStatus status = status_;
+    status.segments = segments_.count();
+    status.bytes = segments_.bytes();
+    status.next = next_position_ + block_.entries();
+    status.oldest = segments_.oldest().value_or(recovery_.next);
+    status.segments_removed = segments_.removed();
+    return status;
+}
+
+}  // namespace telegate::store

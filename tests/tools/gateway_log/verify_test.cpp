@@ -1,0 +1,250 @@
+#include "gateway_log/segment_files.hpp"
+#include "gateway_log/verification.hpp"
+#include "log_fixture.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace telegate::log_tool::test {
+namespace {
+
+using store::GapReason;
+
+/// Overwrites bytes in the middle of a segment.
+void damage(std::vector<std::byte>& content, std::size_t at, std::size_t bytes) {
+    for (std::size_t i = at; i < std::min(content.size(), at + bytes); ++i) {
+        content[i] ^= std::byte{0x55};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a log with named gaps is complete", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    f.add(0, 10);
+    f.add_gap(0, 5, GapReason::queue_overflow);
+    f.add(0, 10);
+    f.add(1, 3);
+    f.stop();
+    f.start();
+    f.add(2, 7);
+    f.kill();
+    const Outcome outcome = f.run({"verify", "/log"});
+    CHECK(outcome.code == exit_code::ok);
+    CHECK(outcome.out ==
+          "epoch 1800000000000 (2027-01-15T08:00:00.000Z): 23 samples of 2 channels, 5 missing, stopped cleanly\n"
+          "  dev/a: missing 11..15 (queue_overflow)\n"
+          "epoch 1800003600000 (2027-01-15T09:00:00.000Z): 7 samples of 1 channel, 0 missing, running, or not stopped "
+          "cleanly\n"
+          "missing samples by reason: queue_overflow 5\n"
+          "log complete: 30 samples and 1 named gap in 2 epochs\n");
+}
+
+TEST_CASE("a jump in the sequence numbers is unexplained", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    f.add(0, 3);
+    f.seqs[0] += 4;
+    f.add(0, 1);
+    f.kill();
+    const Outcome outcome = f.run({"verify", "/log"});
+    CHECK(outcome.code == exit_code::not_ok);
+    CHECK(outcome.has("  dev/a: missing 4..7 (unknown)\n"));
+    CHECK(outcome.last_line() == "log incomplete: 4 samples missing for no known reason");
+}
+
+TEST_CASE("a damaged block is explained and its part of the file is named", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    for (int i = 0; i < 3; ++i) {
+        f.add(0, 100);
+    }
+    f.stop();
+    const auto segment = store::SegmentReader::open(f.disk, "/log/" + f.segments()[0]);
+    REQUIRE(segment->index().blocks.size() == 3);
+    const store::BlockEntry block = segment->index().blocks[1];
+    const std::uint64_t record_bytes = segment->index().blocks[2].offset - block.offset;
+
+    SECTION("payload") {
+        damage(f.content(0), block.offset + record_bytes - 16, 4);
+    }
+    SECTION("head") {
+        damage(f.content(0), block.offset + 40, 1);
+    }
+    SECTION("whole record") {
+        damage(f.content(0), block.offset, record_bytes);
+    }
+    const Outcome outcome = f.run({"verify", "/log"});
+    CHECK(outcome.code == exit_code::ok);
+    CHECK(outcome.has("  dev/a: missing 101..200 (damaged)\n"));
+    CHECK(outcome.has("damaged part of " + f.segments()[0] + ": "));
+    CHECK(outcome.last_line() == "log complete: 200 samples and 1 named gap in 1 epoch");
+    const auto json = nlohmann::json::parse(f.run({"verify", "/log", "--json"}).out);
+    REQUIRE(json["damaged_ranges"].size() == 1);
+    const auto range = json["damaged_ranges"][0];
+    CHECK(range["offset"] >= block.offset);
+    CHECK(range["offset"].get<std::uint64_t>() + range["bytes"].get<std::uint64_t>() == block.offset + record_bytes);
+}
+
+TEST_CASE("an unreadable segment becomes a gap, before and after it is renamed", "[gateway_log][verify]") {
+    LogFixture f;
+    f.segment_bytes = 1'000;
+    f.start();
+    for (int i = 0; i < 40; ++i) {
+        f.add(0, 10);
+        f.log->sync();
+    }
+    f.stop();
+    REQUIRE(f.segments().size() > 3);
+    const std::string name = f.segments()[1];
+    damage(f.content(1), 0, 8);
+    const Outcome before = f.run({"verify", "/log"});
+    CHECK(before.code == exit_code::ok);
+    CHECK(before.has("(damaged)"));
+    CHECK(before.has("damaged file " + name + ": "));
+    CHECK(f.run({"repair", "/log"}).has("renamed " + name));
+    const Outcome after = f.run({"verify", "/log"});
+    CHECK(after.code == exit_code::ok);
+    CHECK(after.has("damaged file " + name + ".damaged: "));
+    CHECK(after.last_line() == before.last_line());
+}
+
+TEST_CASE("the first segment of an epoch that cannot be read is explained", "[gateway_log][verify]") {
+    LogFixture f;
+    f.segment_bytes = 1'000;
+    f.start();
+    f.add(0, 10);
+    f.stop();
+    f.start();
+    for (int i = 0; i < 40; ++i) {
+        f.add(0, 10);
+        f.log->sync();
+    }
+    f.stop();
+    damage(f.content(1), 0, 8);
+    const Outcome before = f.run({"verify", "/log"});
+    CHECK(before.has("(damaged)"));
+    CHECK(before.code == exit_code::ok);
+    CHECK(f.run({"repair", "/log"}).code == exit_code::ok);
+    const Outcome after = f.run({"verify", "/log"});
+    CHECK(after.has("(damaged)"));
+    CHECK(after.code == exit_code::ok);
+    CHECK(after.last_line() == before.last_line());
+}
+
+TEST_CASE("removed segments are explained by retention", "[gateway_log][verify]") {
+    LogFixture f;
+    f.segment_bytes = 1'000;
+    f.start();
+    for (int i = 0; i < 40; ++i) {
+        f.add(0, 10);
+        f.log->sync();
+    }
+    f.log->set_limits({3'000, 0, 0, store::WhenFull::drop_oldest});
+    f.add(0, 10);
+    f.stop();
+    const Outcome outcome = f.run({"verify", "/log"});
+    CHECK(outcome.code == exit_code::ok);
+    CHECK(outcome.has(" (retention)\n"));
+}
+
+TEST_CASE("a log can be verified while a gateway writes to it and removes segments", "[gateway_log][verify]") {
+    LogFixture f;
+    f.segment_bytes = 1'000;
+    f.start();
+    for (int i = 0; i < 20; ++i) {
+        f.add(0, 10);
+        f.log->sync();
+    }
+    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 200 samples and 0 named gaps in 1 epoch");
+    const std::size_t before = f.segments().size();
+    std::size_t visited = 0;
+    for_segment_files(f.disk, "/log", [&](const SegmentFile& file) {
+        ++visited;
+        const std::vector<std::string> names = f.segments();
+        f.disk.drop("/log/" + file.name);
+        CHECK(find_damage(f.disk, file).empty());
+        if (names.size() > 1) {
+            f.disk.drop("/log/" + names[1]);  // the next one
+        }
+    });
+    CHECK(visited < before);
+}
+
+TEST_CASE("the JSON report has all channels, ranges and totals", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    f.add(0, 10);
+    f.add_gap(0, 5, GapReason::shutdown);
+    f.stop();
+    const auto json = nlohmann::json::parse(f.run({"verify", "/log", "--json"}).out);
+    CHECK(json["complete"] == true);
+    CHECK(json["samples"] == 10);
+    CHECK(json["gaps"] == 1);
+    CHECK(json["missing_by_reason"] == nlohmann::json({{"shutdown", 5}}));
+    REQUIRE(json["epochs"].size() == 1);
+    CHECK(json["epochs"][0]["stopped"] == true);
+    const auto channel = json["epochs"][0]["channels"][0];
+    CHECK(channel["topic"] == "dev/a");
+    CHECK(channel["last_seq"] == 15);
+    CHECK(channel["missing"][0] == nlohmann::json({{"first_seq", 11}, {"last_seq", 15}, {"reason", "shutdown"}}));
+}
+
+TEST_CASE("a log without samples is complete", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    f.kill();
+    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 0 samples and 0 named gaps in 1 epoch");
+}
+
+TEST_CASE("duplicates and inversions of a channel are counted separately", "[gateway_log][verify]") {
+    ChannelLedger ledger;
+    for (const std::uint64_t seq : {1U, 2U, 5U, 6U}) {
+        ledger.add_sample(seq);
+    }
+    ledger.add_sample(4);
+    ledger.add_sample(2);
+    CHECK(ledger.last_seq() == 6);
+    CHECK(ledger.inversions() == 1);
+    CHECK(ledger.duplicates() == 1);
+    CHECK(ledger.missing_samples() == 2);
+    CHECK_FALSE(ledger.add_gap({ChannelId{0}, 5, 6, GapReason::crash}));
+    CHECK(ledger.duplicates() == 2);
+    CHECK(ledger.add_gap({ChannelId{0}, 6, 9, GapReason::crash}));
+    CHECK(ledger.duplicates() == 3);
+    CHECK(ledger.missing_samples() == 5);
+    CHECK(ledger.last_seq() == 9);
+}
+
+TEST_CASE("entries of channels without a name are unexplained", "[gateway_log][verify]") {
+    const std::vector<store::SegmentChannel> definitions{{ChannelId{1}, "dev", "b", "", 0}};
+    store::LogBatch batch;
+    batch.epoch_ms = 5;
+    batch.definitions = &definitions;
+    TelemetrySample sample{};
+    sample.seq = 1;
+    batch.samples = {sample, sample};
+    batch.samples[1].channel = ChannelId{1};
+    batch.gaps = {{1, {ChannelId{7}, 1, 2, GapReason::crash}}};
+    std::vector<EpochLedger> epochs;
+    Verification verification([&](const EpochLedger& epoch) { epochs.push_back(epoch); });
+    verification.add(batch);
+    verification.finish();
+    CHECK(verification.totals().undefined == 2);
+    CHECK(verification.totals().samples == 1);
+    CHECK_FALSE(verification.totals().is_explained());
+    REQUIRE(epochs.size() == 1);
+    CHECK(epochs[0].channels.size() == 1);
+}
+
+TEST_CASE("many ranges are counted, and the first ones are kept", "[gateway_log][verify]") {
+    ChannelLedger ledger;
+    for (std::uint64_t i = 1; i <= ChannelLedger::ranges_max + 10; ++i) {
+        ledger.add_sample(2 * i);
+    }
+    CHECK(ledger.missing().size() == ChannelLedger::ranges_max);
+    CHECK(ledger.ranges_not_kept() == 10);
+    CHECK(ledger.missing_samples() == ChannelLedger::ranges_max + 10);
+}
+
+}  // namespace telegate::log_tool::test

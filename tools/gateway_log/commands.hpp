@@ -1,0 +1,76 @@
+#pragma once
+
+#include "log_options.hpp"
+#include "store/file_system.hpp"
+
+#include <functional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate::log_tool {
+
+/// A command cannot be carried out. what() says why.
+class Failure : public std::runtime_error {
+  public:
+    Failure(int code, const std::string& what) : std::runtime_error(what), code_(code) {}
+
+    [[nodiscard]] int code() const noexcept { return code_; }
+
+  private:
+    int code_;
+};
+
+/// The files and streams that a command uses.
+struct Surroundings {
+    store::FileSystem& files;
+    std::ostream& out;
+    std::ostream& errors;
+};
+
+/// Carries out a command. Returns the exit code; failures are reported to `errors`. Threads: one. Failure: none.
+[[nodiscard]] int run(const LogOptions& options, const Surroundings& surroundings);
+
+// The commands. All return an exit code, and throw Failure, std::system_error and std::bad_alloc.
+[[nodiscard]] int list(const LogOptions& options, const Surroundings& surroundings);
+[[nodiscard]] int verify(const LogOptions& options, const Surroundings& surroundings);
+[[nodiscard]] int dump(const LogOptions& options, const Surroundings& surroundings);
+[[nodiscard]] int export_file(const LogOptions& options, const Surroundings& surroundings);
+[[nodiscard]] int query(const LogOptions& options, const Surroundings& surroundings);
+[[nodiscard]] int repair(const LogOptions& options, const Surroundings& surroundings);
+
+/// Receives a part of the output.
+using Write = std::function<void(std::string_view)>;
+
+/// Collects output and passes it on in large parts.
+///
+/// Threads: one. Limits: part_bytes plus one append. Failure: what `write` throws.
+class OutputBuffer {
+  public:
+    explicit OutputBuffer(Write write) : write_(std::move(write)) {}
+
+    /// Returns the buffer. Append to it, then call added().
+    [[nodiscard]] std::string& text() noexcept { return text_; }
+    void added() {
+        if (text_.size() >= part_bytes) {
+            flush();
+        }
+    }
+    void flush() {
+        write_(text_);
+        text_.clear();
+    }
+
+  private:
+    static constexpr std::size_t part_bytes = 65'536;
+
+    Write write_;
+    std::string text_;
+};
+
+/// Returns a function that writes to `out` and throws Failure if that fails.
+[[nodiscard]] Write write_to(std::ostream& out);
+
+}  // namespace telegate::log_tool

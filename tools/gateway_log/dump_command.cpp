@@ -1,0 +1,87 @@
+#include "commands.hpp"
+#include "entry_walk.hpp"
+#include "gateway_tail/sample_lines.hpp"
+#include "gateway_tail/sample_text.hpp"
+#include "gateway_tail/time_words.hpp"
+
+#include <algorithm>
+
+namespace telegate::log_tool {
+namespace {
+
+/// As in the lines of samples, whose first column is a time.
+constexpr std::size_t first_width = 26;
+constexpr std::size_t topic_width = 16;
+
+void pad(std::string& out, std::size_t begin, std::size_t width) {
+    const std::size_t size = out.size() - begin;
+    out.append(size < width ? width - size : 0, ' ');
+}
+
+class TextDump final : public EntryVisitor {
+  public:
+    explicit TextDump(std::ostream& out) : out_(write_to(out)) {}
+
+    void start(std::int64_t epoch_ms) override { add_epoch("start", epoch_ms); }
+    void stop(std::int64_t epoch_ms) override { add_epoch("stop", epoch_ms); }
+
+    void sample(const EntryChannel& channel, const TelemetrySample& sample) override {
+        tail::Sample line;
+        line.topic = channel.topic;
+        line.time_utc_ns = sample.time_utc_ns;
+        line.unit = channel.unit;
+        line.quality = sample.quality;
+        line.value.type = sample.type;
+        switch (sample.type) {
+            case ValueType::real: line.value.real = sample.value.real; break;
+            case ValueType::integer: line.value.integer = sample.value.integer; break;
+            case ValueType::boolean: line.value.boolean = sample.value.boolean; break;
+            case ValueType::text: line.value.text = sample.text(); break;
+            case ValueType::none: break;
+        }
+        lines_.append(out_.text(), line);
+        out_.added();
+    }
+
+    void gap(const EntryChannel& channel, const store::LogGap& gap) override {
+        std::string& out = out_.text();
+        begin_line("gap");
+        const std::size_t begin = out.size();
+        tail::append_printable(out, channel.topic);
+        pad(out, begin, topic_width);
+        out += ' ' + tail::counted(gap.last_seq - gap.first_seq + 1, "sample") +
+               " missing: " + range_text(gap.first_seq, gap.last_seq) + " (";
+        out.append(to_string(gap.reason)).append(")\n");
+        out_.added();
+    }
+
+    void finish() { out_.flush(); }
+
+  private:
+    void begin_line(std::string_view word) {
+        const std::size_t begin = out_.text().size();
+        out_.text() += word;
+        pad(out_.text(), begin, first_width);
+    }
+
+    void add_epoch(std::string_view word, std::int64_t epoch_ms) {
+        begin_line(word);
+        out_.text() +=
+            "epoch " + std::to_string(epoch_ms) + " (" + time_text(epoch_start_ns(epoch_ms), short_decimals) + ")\n";
+        out_.added();
+    }
+
+    OutputBuffer out_;
+    tail::SampleLines lines_{tail::OutputFormat::text, false};
+};
+
+}  // namespace
+
+int dump(const LogOptions& options, const Surroundings& surroundings) {
+    TextDump text(surroundings.out);
+    walk_entries(surroundings.files, options, text);
+    text.finish();
+    return exit_code::ok;
+}
+
+}  // namespace telegate::log_tool

@@ -1,0 +1,121 @@
+#include "entry_walk.hpp"
+
+#include "channel_cache.hpp"
+#include "store/segment_directory.hpp"
+#include "store/segment_reader.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <system_error>
+
+namespace telegate::log_tool {
+namespace {
+
+/// Returns the position after the last block with a sample before `until_ns`.
+store::Position end_of(store::FileSystem& files, const std::string& directory, std::int64_t until_ns) {
+    store::Position end = 0;
+    for (const store::SegmentRef& ref : store::list_segments(files, directory)) {
+        try {
+            const auto segment = store::SegmentReader::open(files, directory + "/" + ref.name);
+            if (segment == nullptr) {
+                continue;
+            }
+            for (const store::BlockEntry& block : segment->index().blocks) {
+                end = block.samples > 0 && block.utc_min_ns < until_ns ? block.position + block.entries : end;
+            }
+        } catch (const std::system_error& error) {
+            if (error.code() != std::errc::no_such_file_or_directory) {  // removed in the meantime
+                throw;
+            }
+        }
+    }
+    return end;
+}
+
+class Walk {
+  public:
+    Walk(const LogOptions& options, EntryVisitor& visitor)
+        : channels_(options.channels), times_(options.times), visitor_(visitor) {}
+
+    void add(const store::LogBatch& batch) {
+        cache_.begin(batch);
+        if (batch.begins_epoch) {
+            last_ns_ = epoch_start_ns(batch.epoch_ms);
+            if (times_.contains(last_ns_)) {
+                visitor_.start(batch.epoch_ms);
+            }
+        }
+        std::size_t next_gap = 0;
+        for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
+            const bool is_end = i == batch.samples.size();
+            for (; next_gap < batch.gaps.size() && (is_end || batch.gaps[next_gap].before_sample <= i); ++next_gap) {
+                if (times_.contains(last_ns_) || (!is_end && times_.contains(batch.samples[i].time_utc_ns))) {
+                    add_gap(batch, batch.gaps[next_gap].gap);
+                }
+            }
+            if (!is_end) {
+                add_sample(batch, batch.samples[i]);
+            }
+        }
+        if (batch.ends_epoch && times_.contains(last_ns_)) {
+            visitor_.stop(batch.epoch_ms);
+        }
+    }
+
+  private:
+    struct Known {
+        EntryChannel channel;
+        bool is_selected = false;
+    };
+
+    void add_sample(const store::LogBatch& batch, const TelemetrySample& sample) {
+        last_ns_ = sample.time_utc_ns;
+        if (!times_.contains(last_ns_)) {
+            return;
+        }
+        if (const Known& known = known_of(batch, sample.channel); known.is_selected) {
+            visitor_.sample(known.channel, sample);
+        }
+    }
+
+    void add_gap(const store::LogBatch& batch, const store::LogGap& gap) {
+        if (const Known& known = known_of(batch, gap.channel); known.is_selected) {
+            visitor_.gap(known.channel, gap);
+        }
+    }
+
+    const Known& known_of(const store::LogBatch& batch, ChannelId channel) {
+        return cache_.at(channel, [&](const store::SegmentChannel* definition) {
+            Known known;
+            known.channel = {batch.epoch_ms, definition == nullptr ? "" : topic_of(*definition),
+                             definition == nullptr ? "" : definition->unit};
+            known.is_selected = channels_.matches(known.channel.topic);
+            return known;
+        });
+    }
+
+    const ChannelFilter& channels_;
+    const TimeRange& times_;
+    EntryVisitor& visitor_;
+    ChannelCache<Known> cache_;
+    std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();  // time of the last sample, or start of the epoch
+};
+
+}  // namespace
+
+void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisitor& visitor) {
+    store::LogReader reader(files, options.directory);
+    if (options.times.has_since()) {
+        reader.seek_time(options.times.since_ns);
+    }
+    const store::Position end = options.times.has_until() ? end_of(files, options.directory, options.times.until_ns)
+                                                          : std::numeric_limits<store::Position>::max();
+    Walk walk(options, visitor);
+    store::LogBatch batch;
+    while (reader.position() < end && reader.next(batch)) {
+        walk.add(batch);
+    }
+}
+
+}  // namespace telegate::log_tool

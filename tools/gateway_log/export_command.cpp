@@ -1,0 +1,288 @@
+#include "commands.hpp"
+#include "entry_walk.hpp"
+#include "gateway_tail/sample_text.hpp"
+#include "gateway_tail/time_words.hpp"
+#include "parquet_writer.hpp"
+
+#include "core/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace telegate::log_tool {
+namespace {
+
+/// Writes a file that appears under its name when it is complete. Until then it is NAME.part, which is removed if
+/// finish() is not called. Pipes and devices are written directly.
+/// Threads: one. Limits: none. Failure: the constructor throws Failure; write() and finish() throw std::system_error.
+class OutputFile {
+  public:
+    explicit OutputFile(std::string path) : path_(std::move(path)) {
+        std::error_code ignored;
+        const auto status = std::filesystem::status(path_, ignored);
+        const bool is_direct = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+        written_path_ = is_direct ? path_ : path_ + ".part";
+        descriptor_ = UniqueFd(::open(written_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, file_mode));
+        if (descriptor_.get() < 0) {
+            throw Failure(exit_code::cannot_create,
+                          "cannot create " + written_path_ + ": " + std::generic_category().message(errno));
+        }
+    }
+    ~OutputFile() {
+        if (!is_finished_ && written_path_ != path_ && descriptor_.get() >= 0) {
+            ::unlink(written_path_.c_str());
+        }
+    }
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    void write(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(descriptor_.get(), bytes.data(), bytes.size());
+            if (written < 0 && errno != EINTR) {
+                throw std::system_error(errno, std::generic_category(), "cannot write " + written_path_);
+            }
+            bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+        }
+    }
+
+    void finish() {
+        if (written_path_ != path_ && ::rename(written_path_.c_str(), path_.c_str()) != 0) {
+            throw std::system_error(errno, std::generic_category(), "cannot rename " + written_path_);
+        }
+        is_finished_ = true;
+    }
+
+  private:
+    static constexpr mode_t file_mode = 0666;  // less the umask
+
+    const std::string path_;
+    std::string written_path_;
+    UniqueFd descriptor_;
+    bool is_finished_ = false;
+};
+
+std::string_view type_name(ValueType type) noexcept {
+    switch (type) {
+        case ValueType::real: return "real";
+        case ValueType::integer: return "integer";
+        case ValueType::boolean: return "boolean";
+        case ValueType::text: return "text";
+        case ValueType::none: break;
+    }
+    return "none";
+}
+
+/// Texts come from devices; in a file they are always UTF-8.
+std::string as_utf8(std::string_view text) {
+    std::string valid;
+    if (tail::is_utf8(text)) {
+        valid = text;
+    } else {
+        tail::append_printable(valid, text);
+    }
+    return valid;
+}
+
+/// Also appends numbers that JSON does not have, such as nan.
+template <class Number>
+void append_number(std::string& out, Number number) {
+    std::array<char, 32> digits;
+    out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+void append_csv_text(std::string& out, std::string_view text) {
+    const std::string valid = as_utf8(text);
+    if (valid.find_first_of(",\"\r\n") == std::string::npos) {
+        out += valid;
+        return;
+    }
+    out += '"';
+    for (const char byte : valid) {
+        out.append(byte == '"' ? 2 : 1, byte);
+    }
+    out += '"';
+}
+
+/// Counts what is exported.
+class Export : public EntryVisitor {
+  public:
+    void start(std::int64_t /*epoch_ms*/) override {}
+    void stop(std::int64_t /*epoch_ms*/) override {}
+    void sample(const EntryChannel& channel, const TelemetrySample& sample) override {
+        ++samples_;
+        add(channel, sample);
+    }
+    void gap(const EntryChannel& /*channel*/, const store::LogGap& gap) override {
+        ++gaps_;
+        missing_ += gap.last_seq - gap.first_seq + 1;
+    }
+    virtual void finish() = 0;
+
+    [[nodiscard]] std::string summary() const {
+        std::string text = "exported " + tail::counted(samples_, "sample");
+        if (gaps_ > 0) {
+            text += "; not in the output: " + tail::counted(missing_, "sample") + " missing in " +
+                    tail::counted(gaps_, "gap");
+        }
+        return text;
+    }
+
+  protected:
+    virtual void add(const EntryChannel& channel, const TelemetrySample& sample) = 0;
+
+  private:
+    std::uint64_t samples_ = 0;
+    std::uint64_t gaps_ = 0;
+    std::uint64_t missing_ = 0;
+};
+
+class CsvExport final : public Export {
+  public:
+    explicit CsvExport(Write write) : out_(std::move(write)) {
+        out_.text() = "epoch_ms,topic,seq,time_utc_ns,value,type,quality,flags,unit\n";
+    }
+    void finish() override { out_.flush(); }
+
+  private:
+    void add(const EntryChannel& channel, const TelemetrySample& sample) override {
+        std::string& out = out_.text();
+        append_number(out, channel.epoch_ms);
+        append_csv_text(out += ',', channel.topic);
+        append_number(out += ',', sample.seq);
+        append_number(out += ',', sample.time_utc_ns);
+        out += ',';
+        switch (sample.type) {
+            case ValueType::real: append_number(out, sample.value.real); break;
+            case ValueType::integer: append_number(out, sample.value.integer); break;
+            case ValueType::boolean: out += sample.value.boolean ? "true" : "false"; break;
+            case ValueType::text: append_csv_text(out, sample.text()); break;
+            case ValueType::none: break;
+        }
+        out.append(",").append(type_name(sample.type)).append(",").append(to_string(sample.quality)) += ',';
+        append_number(out, static_cast<unsigned>(sample.flags));
+        append_csv_text(out += ',', channel.unit);
+        out += '\n';
+        out_.added();
+    }
+
+    OutputBuffer out_;
+};
+
+class JsonExport final : public Export {
+  public:
+    explicit JsonExport(Write write) : out_(std::move(write)) {}
+    void finish() override { out_.flush(); }
+
+  private:
+    void add(const EntryChannel& channel, const TelemetrySample& sample) override {
+        std::string& out = out_.text();
+        append_number(out += R"({"epoch_ms":)", channel.epoch_ms);
+        tail::append_json_text(out += R"(,"topic":)", channel.topic);
+        append_number(out += R"(,"seq":)", sample.seq);
+        append_number(out += R"(,"time_utc_ns":)", sample.time_utc_ns);
+        out += R"(,"value":)";
+        switch (sample.type) {
+            case ValueType::real:
+                std::isfinite(sample.value.real) ? append_number(out, sample.value.real) : void(out += "null");
+                break;
+            case ValueType::integer: append_number(out, sample.value.integer); break;
+            case ValueType::boolean: out += sample.value.boolean ? "true" : "false"; break;
+            case ValueType::text: tail::append_json_text(out, sample.text()); break;
+            case ValueType::none: out += "null"; break;
+        }
+        out.append(R"(,"type":")").append(type_name(sample.type)).append(R"(","quality":")");
+        out.append(to_string(sample.quality)).append(R"(","flags":)");
+        append_number(out, static_cast<unsigned>(sample.flags));
+        tail::append_json_text(out += R"(,"unit":)", channel.unit);
+        out += "}\n";
+        out_.added();
+    }
+
+    OutputBuffer out_;
+};
+
+class ParquetExport final : public Export {
+  public:
+    ParquetExport(Write write, bool is_compressed)
+        : file_(std::move(write),
+                {{"epoch_ms", ParquetWriter::Kind::int64},
+                 {"topic", ParquetWriter::Kind::text},
+                 {"seq", ParquetWriter::Kind::int64},
+                 {"time_utc_ns", ParquetWriter::Kind::utc_ns},
+                 {"value", ParquetWriter::Kind::real, true},
+                 {"value_integer", ParquetWriter::Kind::int64, true},
+                 {"value_text", ParquetWriter::Kind::text, true},
+                 {"type", ParquetWriter::Kind::text},
+                 {"quality", ParquetWriter::Kind::text},
+                 {"flags", ParquetWriter::Kind::int32},
+                 {"unit", ParquetWriter::Kind::text}},
+                is_compressed) {}
+    void finish() override { file_.finish(); }
+
+  private:
+    void add(const EntryChannel& channel, const TelemetrySample& sample) override {
+        file_.add(0, channel.epoch_ms);
+        file_.add(1, std::string_view(channel.topic));
+        file_.add(2, static_cast<std::int64_t>(sample.seq));
+        file_.add(3, sample.time_utc_ns);
+        switch (sample.type) {
+            case ValueType::real: file_.add(4, sample.value.real); break;
+            case ValueType::integer:
+                file_.add(4, static_cast<double>(sample.value.integer));
+                file_.add(5, sample.value.integer);
+                break;
+            case ValueType::boolean: file_.add(4, sample.value.boolean ? 1.0 : 0.0); break;
+            case ValueType::text: file_.add(6, std::string_view(as_utf8(sample.text()))); break;
+            case ValueType::none: break;
+        }
+        file_.add(7, type_name(sample.type));
+        file_.add(8, to_string(sample.quality));
+        file_.add(9, std::int64_t{sample.flags});
+        file_.add(10, std::string_view(as_utf8(channel.unit)));
+        file_.end_row();
+    }
+
+    ParquetWriter file_;
+};
+
+std::unique_ptr<Export> make_export(const LogOptions& options, Write write) {
+    switch (options.format) {
+        case ExportFormat::csv: return std::make_unique<CsvExport>(std::move(write));
+        case ExportFormat::json: return std::make_unique<JsonExport>(std::move(write));
+        case ExportFormat::parquet: break;
+    }
+    return std::make_unique<ParquetExport>(std::move(write), options.is_compressed);
+}
+
+}  // namespace
+
+int export_file(const LogOptions& options, const Surroundings& surroundings) {
+    std::optional<OutputFile> file;
+    Write write = write_to(surroundings.out);
+    if (options.output != "-") {
+        file.emplace(options.output);
+        write = [&file](std::string_view bytes) {
+            file->write(bytes);
+        };
+    }
+    const std::unique_ptr<Export> exported = make_export(options, std::move(write));
+    walk_entries(surroundings.files, options, *exported);
+    exported->finish();
+    if (file) {
+        file->finish();
+    }
+    surroundings.errors << "gateway_log: " << exported->summary() << '\n';
+    return exit_code::ok;
+}
+
+}  // namespace telegate::log_tool

@@ -1,0 +1,221 @@
+#include "log_options.hpp"
+
+#include "gateway_tail/sample_text.hpp"
+#include "gateway_tail/time_words.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace telegate::log_tool {
+namespace {
+
+constexpr const char* program = "gateway_log";
+
+/// Filled by CLI11.
+struct Texts {
+    std::vector<std::string> channels;
+    std::string since;
+    std::string until;
+    std::string format;
+    std::string compression = "zstd";
+    std::string interval = "1m";
+};
+
+std::string footer() {
+    std::string text =
+        "DIR is the directory of [log] path, or a copy of it. All commands except repair only\n"
+        "read, also next to a running gateway.\n\n"
+        "Exit codes:\n";
+    for (const exit_code::Meaning& meaning : exit_code::meanings) {
+        const std::string code = std::to_string(meaning.code);
+        text.append("  ").append(code).append(4 - code.size(), ' ').append(meaning.words).append("\n");
+    }
+    return text + "\nExample:\n  gateway_log dump /var/lib/telegate/log --channel host/ --since 10m";
+}
+
+struct NamedCommand {
+    Command command;
+    const char* name;
+    const char* description;
+};
+
+CLI::App& add_command(CLI::App& app, LogOptions& options, const NamedCommand& named) {
+    CLI::App* const sub = app.add_subcommand(named.name, named.description);
+    sub->add_option("DIR", options.directory, "Directory of the log")->required();
+    sub->callback([&options, command = named.command] { options.command = command; });
+    return *sub;
+}
+
+/// Rejects an empty value, such as an unset variable in a script, which would otherwise look like an option that was
+/// not given.
+std::string check_not_empty(const std::string& text) {
+    return text.empty() ? "invalid value \"\": must not be empty" : "";
+}
+
+void add_times(CLI::App& sub, Texts& texts) {
+    sub.add_option("--since", texts.since,
+                   "Start with samples of this age or time: 10m, or 2026-11-20T23:11:34Z, or with an offset such as "
+                   "+01:00")
+        ->type_name("AGE|TIME")
+        ->check(check_not_empty);
+    sub.add_option("--until", texts.until, "End before this age or time")
+        ->type_name("AGE|TIME")
+        ->check(check_not_empty);
+}
+
+void add_selection(CLI::App& sub, Texts& texts) {
+    sub.add_option(
+           "--channel", texts.channels,
+           "Channels, by a prefix of their topics or a pattern such as 'host/*.user'; may be repeated (default: "
+           "all channels)")
+        ->type_name("PREFIX|PATTERN")
+        ->expected(1)
+        ->take_all()
+        ->check(check_not_empty);
+    add_times(sub, texts);
+}
+
+void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
+    CLI::App& list = add_command(app, options, {Command::list, "list", "Print one line for each segment file"});
+    list.add_flag("--json", options.json, "Print one JSON object per line");
+
+    CLI::App& verify =
+        add_command(app, options,
+                    {Command::verify, "verify",
+                     "Read everything, and check that samples and named gaps are all sequence numbers from 1 on"});
+    verify.add_flag("--json", options.json, "Print a JSON object");
+
+    CLI::App& dump = add_command(app, options, {Command::dump, "dump", "Print samples and gaps as text"});
+    add_selection(dump, texts);
+
+    CLI::App& file = add_command(app, options, {Command::export_file, "export", "Write samples to a file"});
+    file.add_option("--format", texts.format, "csv, json (one object per line) or parquet")
+        ->required()
+        ->type_name("FORMAT");
+    file.add_option("--output", options.output, "File to write; - for standard output")->required()->type_name("FILE");
+    file.add_option("--compression", texts.compression, "Of a Parquet file: zstd or none (default: zstd)")
+        ->type_name("NAME");
+    add_selection(file, texts);
+
+    CLI::App& query =
+        add_command(app, options,
+                    {Command::query, "query", "Print minimum, maximum, mean and count of a channel for each interval"});
+    query.add_option("CHANNEL", options.channel, "Topic of the channel, such as host/cpu.user")->required();
+    add_times(query, texts);
+    query.add_option("--interval", texts.interval, "Length of an interval, such as 10s or 1h (default: 1m)")
+        ->type_name("TIME");
+    query.add_flag("--json", options.json, "Print one JSON object per line");
+
+    add_command(app, options,
+                {Command::repair, "repair",
+                 "Seal the last segment, rename unreadable segments and rebuild missing footers; the gateway must be "
+                 "stopped"});
+}
+
+std::int64_t read_time(const std::string& option, const std::string& text, std::int64_t now_ns) {
+    if (const auto time = parse_age_or_time(text, now_ns)) {
+        return *time;
+    }
+    throw std::invalid_argument(option + ": invalid age or time \"" + text +
+                                "\": must be a number with ms, s, m, h or d, or a time such as 2026-11-20T23:11:34Z "
+                                "from " +
+                                std::string(tail::time_first) + " to " + std::string(tail::time_last));
+}
+
+ExportFormat read_format(const std::string& text) {
+    if (text == "csv") {
+        return ExportFormat::csv;
+    }
+    if (text == "json") {
+        return ExportFormat::json;
+    }
+    if (text == "parquet") {
+        return ExportFormat::parquet;
+    }
+    throw std::invalid_argument("--format: invalid format \"" + text + "\": must be csv, json or parquet");
+}
+
+std::chrono::nanoseconds read_interval(const std::string& text) {
+    const auto interval = tail::parse_duration(text);
+    if (!interval || interval->count() == 0) {
+        throw std::invalid_argument("--interval: invalid duration \"" + text +
+                                    "\": must be a number with ms, s, m, h or d, at least 1ms");
+    }
+    return *interval;
+}
+
+void read_texts(Texts& texts, std::int64_t now_ns, LogOptions& options) {
+    if (options.directory.empty()) {
+        throw std::invalid_argument("DIR: must not be empty");
+    }
+    if (!texts.since.empty()) {
+        options.times.since_ns = read_time("--since", texts.since, now_ns);
+    }
+    if (!texts.until.empty()) {
+        options.times.until_ns = read_time("--until", texts.until, now_ns);
+    }
+    if (options.times.since_ns >= options.times.until_ns) {
+        throw std::invalid_argument("--since must be before --until");
+    }
+    options.channels = ChannelFilter(std::move(texts.channels));
+    options.interval = read_interval(texts.interval);
+    if (options.command != Command::export_file) {
+        return;
+    }
+    options.format = read_format(texts.format);
+    if (texts.compression != "zstd" && texts.compression != "none") {
+        throw std::invalid_argument("--compression: invalid value \"" + texts.compression + "\": must be zstd or none");
+    }
+    options.is_compressed = texts.compression == "zstd";
+    if (options.output.empty()) {
+        throw std::invalid_argument("--output: invalid value \"\": must be a file path or -");
+    }
+}
+
+}  // namespace
+
+bool ChannelFilter::matches(const std::string& topic) const {
+    const auto is_match = [&](const std::string& pattern) {
+        return pattern.find_first_of("*?[") == std::string::npos
+                   ? topic.starts_with(pattern)
+                   : ::fnmatch(pattern.c_str(), topic.c_str(), FNM_NOESCAPE) == 0;
+    };
+    return patterns_.empty() || std::any_of(patterns_.begin(), patterns_.end(), is_match);
+}
+
+ParsedLogOptions parse_log_options(int argc, const char* const* argv, std::int64_t now_ns) {
+    CLI::App app("Inspects, checks, exports and repairs the log of a Telegate gateway.");
+    app.name(program);
+    app.set_version_flag("--version", "telegate " TELEGATE_VERSION, "Print the version and exit");
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.require_subcommand(1);
+    Texts texts;
+    LogOptions options;
+    add_commands(app, texts, options);
+    app.footer(footer());
+    try {
+        app.parse(argc, argv);
+        read_texts(texts, now_ns, options);
+    } catch (const CLI::CallForHelp&) {
+        return {.options = {}, .exit_code = exit_code::ok, .output = app.help()};
+    } catch (const CLI::CallForVersion&) {
+        return {.options = {}, .exit_code = exit_code::ok, .output = "telegate " TELEGATE_VERSION "\n"};
+    } catch (const std::exception& error) {
+        std::string text = std::string(program) + ": ";
+        tail::append_printable(text, error.what());
+        return {.options = {},
+                .exit_code = exit_code::usage,
+                .output = text + "\nTry 'gateway_log --help' for more information.\n"};
+    }
+    return {.options = std::move(options), .exit_code = exit_code::ok, .output = ""};
+}
+
+}  // namespace telegate::log_tool

@@ -1,0 +1,83 @@
+#include "commands.hpp"
+#include "gateway_tail/sample_text.hpp"
+#include "segment_files.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <system_error>
+
+namespace telegate::log_tool {
+namespace {
+
+/// Throws Failure unless the directory has, or had, a log.
+void check_directory(const LogOptions& options, const Surroundings& surroundings) {
+    std::vector<std::string> names;
+    try {
+        names = surroundings.files.list(options.directory);
+    } catch (const std::system_error& error) {
+        const bool is_denied = error.code() == std::errc::permission_denied;
+        throw Failure(is_denied ? exit_code::no_permission : exit_code::no_input,
+                      "cannot read the directory " + options.directory + ": " + error.code().message());
+    }
+    const bool has_log = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+        return name == "lock" || is_renamed_segment(name) || store::parse_segment_name(name);
+    });
+    if (!has_log) {
+        throw Failure(exit_code::no_input, "no log in " + options.directory + ": it has no segment files (*.tgl)");
+    }
+}
+
+int carry_out(const LogOptions& options, const Surroundings& surroundings) {
+    check_directory(options, surroundings);
+    switch (options.command) {
+        case Command::list: return list(options, surroundings);
+        case Command::verify: return verify(options, surroundings);
+        case Command::dump: return dump(options, surroundings);
+        case Command::export_file: return export_file(options, surroundings);
+        case Command::query: return query(options, surroundings);
+        case Command::repair: break;
+    }
+    return repair(options, surroundings);
+}
+
+int code_of(const std::error_code& error) noexcept {
+    return error == std::errc::permission_denied || error == std::errc::operation_not_permitted
+               ? exit_code::no_permission
+               : exit_code::io_error;
+}
+
+}  // namespace
+
+int run(const LogOptions& options, const Surroundings& surroundings) {
+    const auto fail = [&](int code, const char* what) {
+        std::string line = "gateway_log: ";
+        tail::append_printable(line, what);
+        surroundings.errors << line << '\n';
+        return code;
+    };
+    try {
+        const int code = carry_out(options, surroundings);
+        surroundings.out.flush();
+        return surroundings.out ? code : fail(exit_code::io_error, "cannot write the output");
+    } catch (const Failure& failure) {
+        return fail(failure.code(), failure.what());
+    } catch (const std::system_error& error) {
+        return fail(code_of(error.code()), error.what());
+    } catch (const std::bad_alloc&) {
+        return fail(exit_code::internal, "out of memory");
+    } catch (const std::exception& error) {
+        return fail(exit_code::internal, error.what());
+    }
+}
+
+Write write_to(std::ostream& out) {
+    return [&out](std::string_view text) {
+        out << text;
+        if (!out) {
+            throw Failure(exit_code::io_error, "cannot write the output");
+        }
+    };
+}
+
+}  // namespace telegate::log_tool

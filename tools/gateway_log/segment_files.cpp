@@ -1,0 +1,165 @@
+#include "segment_files.hpp"
+
+#include "store/segment_directory.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+namespace telegate::log_tool {
+namespace {
+
+constexpr std::string_view damaged_suffix = ".damaged";
+
+SegmentState state_of(const SegmentFile& file, bool is_last) {
+    const store::SegmentReader& segment = *file.reader;
+    const bool is_torn = !segment.has_footer() && !is_last && file.bytes > segment.end_offset();
+    if (!segment.damaged().empty() || is_torn) {
+        return SegmentState::damaged;
+    }
+    return segment.has_footer() ? SegmentState::sealed : is_last ? SegmentState::open : SegmentState::unsealed;
+}
+
+/// Returns what `call` returns, or nothing if it finds that a file was removed.
+template <class Call>
+auto unless_removed(const Call& call) -> std::optional<decltype(call())> {
+    try {
+        return call();
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::no_such_file_or_directory) {
+            throw;
+        }
+        return std::nullopt;
+    }
+}
+
+/// `first_position`: that of the name; none: a renamed segment, which is not read.
+SegmentFile open_segment(store::FileSystem& files, const std::string& path,
+                         const std::optional<store::Position>& first_position) {
+    SegmentFile file;
+    file.bytes = files.open(path, store::FileSystem::Mode::read)->bytes();
+    file.reader = first_position ? store::SegmentReader::open(files, path) : nullptr;
+    if (file.reader != nullptr && file.reader->head().first_position != *first_position) {
+        file.reader.reset();
+    }
+    return file;
+}
+
+/// Reads the head of a record. Returns nothing if it is damaged, or does not lie within the file.
+std::optional<store::RecordHead> read_record(const store::File& file, std::uint64_t offset, const store::LogId& id) {
+    store::ByteBuffer bytes(store::RecordHead::bytes);
+    if (file.read(offset, bytes) != bytes.size()) {
+        return std::nullopt;
+    }
+    const auto record = store::read_record_head(bytes, id);
+    if (!record || record->record_bytes() > file.bytes() - offset) {
+        return std::nullopt;
+    }
+    bytes.resize(record->head_bytes);
+    return file.read(offset, bytes) == bytes.size() && store::check_record_head(bytes) ? record : std::nullopt;
+}
+
+/// Returns offsets at which records begin, in order.
+std::vector<std::uint64_t> known_offsets(const store::SegmentReader& segment) {
+    std::vector<std::uint64_t> offsets{segment.records_end()};  // of the footer, if there is one
+    for (const store::BlockEntry& block : segment.index().blocks) {
+        offsets.push_back(block.offset);
+    }
+    for (const store::DamagedRange& range : segment.damaged()) {
+        offsets.push_back(range.offset + range.bytes);
+    }
+    std::sort(offsets.begin(), offsets.end());
+    return offsets;
+}
+
+bool is_intact_block(const store::SegmentReader& segment, std::uint64_t offset, store::BlockHead& head,
+                     store::ByteBuffer& payload) {
+    const auto& blocks = segment.index().blocks;
+    const auto block =
+        std::lower_bound(blocks.begin(), blocks.end(), offset,
+                         [](const store::BlockEntry& each, std::uint64_t searched) { return each.offset < searched; });
+    return block == blocks.end() || block->offset != offset ||
+           segment.read_block(*block, store::SegmentReader::Part::all, head, payload) ==
+               store::SegmentReader::Result::intact;
+}
+
+}  // namespace
+
+std::string_view to_string(SegmentState state) noexcept {
+    switch (state) {
+        case SegmentState::sealed: return "sealed";
+        case SegmentState::open: return "open";
+        case SegmentState::unsealed: return "unsealed";
+        case SegmentState::damaged: break;
+    }
+    return "damaged";
+}
+
+bool is_renamed_segment(std::string_view name) {
+    return name.ends_with(damaged_suffix) &&
+           store::parse_segment_name(name.substr(0, name.size() - damaged_suffix.size())).has_value();
+}
+
+void for_segment_files(store::FileSystem& files, const std::string& directory,
+                       const std::function<void(SegmentFile&)>& each) {
+    const auto visit = [&](const std::string& name, const std::optional<store::Position>& position, bool is_last) {
+        auto file = unless_removed([&] { return open_segment(files, directory + "/" + name, position); });
+        if (!file) {
+            return;
+        }
+        file->name = name;
+        if (file->reader != nullptr) {
+            file->state = state_of(*file, is_last);
+        }
+        each(*file);
+    };
+    const std::vector<store::SegmentRef> segments = store::list_segments(files, directory);
+    for (const store::SegmentRef& ref : segments) {
+        visit(ref.name, ref.first_position, &ref == &segments.back());
+    }
+    std::vector<std::string> names = files.list(directory);
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+        if (is_renamed_segment(name)) {
+            visit(name, std::nullopt, false);
+        }
+    }
+}
+
+std::vector<store::DamagedRange> find_damage(store::FileSystem& files, const SegmentFile& segment) {
+    std::vector<store::DamagedRange> damaged;
+    if (segment.reader == nullptr) {
+        return {{0, segment.bytes}};
+    }
+    const store::SegmentReader& reader = *segment.reader;
+    const auto opened = unless_removed([&] { return files.open(reader.path(), store::FileSystem::Mode::read); });
+    if (!opened) {
+        return {};
+    }
+    const store::File& file = **opened;
+    const std::vector<std::uint64_t> offsets = known_offsets(reader);
+    store::BlockHead head;
+    store::ByteBuffer payload;
+    for (std::uint64_t offset = store::SegmentHead::bytes; offset < reader.end_offset();) {
+        const auto record = read_record(file, offset, reader.head().log_id);
+        if (!record) {
+            const auto next = std::upper_bound(offsets.begin(), offsets.end(), offset);
+            const std::uint64_t end =
+                next == offsets.end() ? reader.end_offset() : std::min(*next, reader.end_offset());
+            damaged.push_back({offset, end - offset});
+            offset = end;
+            continue;
+        }
+        if (record->type == store::RecordType::block && !is_intact_block(reader, offset, head, payload)) {
+            damaged.push_back({offset + record->head_bytes, record->payload_bytes});
+        }
+        offset += record->record_bytes();
+    }
+    const std::uint64_t end = file.bytes();
+    if (segment.state != SegmentState::open && end > reader.end_offset()) {
+        damaged.push_back({reader.end_offset(), end - reader.end_offset()});
+    }
+    return damaged;
+}
+
+}  // namespace telegate::log_tool

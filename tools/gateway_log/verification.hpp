@@ -1,0 +1,113 @@
+#pragma once
+
+#include "channel_cache.hpp"
+#include "store/log_reader.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace telegate::log_tool {
+
+inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::unknown) + 1;
+
+/// Samples and gaps of one channel in one epoch of the log. Sequence numbers count from 1.
+class ChannelLedger {
+  public:
+    struct Missing {
+        std::uint64_t first_seq = 0;
+        std::uint64_t last_seq = 0;
+        store::GapReason reason{};
+    };
+    /// Further ranges are counted, but not kept.
+    static constexpr std::size_t ranges_max = 65'536;
+
+    void add_sample(std::uint64_t seq) {
+        if (seq == last_seq_ + 1) {
+            last_seq_ = seq;
+            ++samples_;
+        } else {
+            add_jump(seq);
+        }
+    }
+    /// Returns whether the gap was not already covered.
+    bool add_gap(const store::LogGap& gap);
+
+    [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_; }
+    [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+    [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
+    [[nodiscard]] std::uint64_t inversions() const noexcept { return inversions_; }
+    [[nodiscard]] const std::vector<Missing>& missing() const noexcept { return missing_; }
+    [[nodiscard]] std::uint64_t ranges_not_kept() const noexcept { return ranges_not_kept_; }
+    [[nodiscard]] const std::array<std::uint64_t, reasons>& missing_by_reason() const noexcept { return by_reason_; }
+    [[nodiscard]] std::uint64_t missing_samples() const noexcept;
+
+  private:
+    void add_jump(std::uint64_t seq);
+    void add_missing(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
+
+    std::uint64_t last_seq_ = 0;    // everything up to it was seen, or is missing
+    std::uint64_t samples_ = 0;     // without those below
+    std::uint64_t duplicates_ = 0;  // samples and gaps whose numbers were seen before
+    std::uint64_t inversions_ = 0;  // samples whose numbers were missing before
+    std::vector<Missing> missing_;  // in order; neighbors with the same reason are one
+    std::uint64_t ranges_not_kept_ = 0;
+    std::array<std::uint64_t, reasons> by_reason_{};
+};
+
+/// One start of a gateway.
+struct EpochLedger {
+    std::int64_t epoch_ms = 0;
+    bool is_ended = false;  // the gateway stopped cleanly
+    bool is_last = false;   // of the log: if it has not ended, the gateway may still be running
+    std::map<std::string, ChannelLedger> channels;
+};
+
+struct VerificationTotals {
+    std::uint64_t epochs = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t gaps = 0;  // with a reason other than unknown
+    std::array<std::uint64_t, reasons> missing_by_reason{};
+    std::uint64_t duplicates = 0;
+    std::uint64_t inversions = 0;
+    std::uint64_t undefined = 0;  // samples and gaps of channels without a name
+
+    [[nodiscard]] std::uint64_t missing() const noexcept;
+    [[nodiscard]] std::uint64_t unknown() const noexcept { return missing_by_reason[reasons - 1]; }
+    [[nodiscard]] bool is_explained() const noexcept {
+        return unknown() == 0 && duplicates == 0 && inversions == 0 && undefined == 0;
+    }
+};
+
+/// Checks that the samples and gaps of each channel in each epoch are all numbers from 1 on, once and in order.
+///
+/// Threads: one.
+/// Limits:  the channels of one epoch in memory.
+/// Failure: throws std::bad_alloc, and what `epoch_end` throws.
+class Verification {
+  public:
+    /// `epoch_end` is called with each epoch after its last entry.
+    explicit Verification(std::function<void(const EpochLedger&)> epoch_end) : epoch_end_(std::move(epoch_end)) {}
+
+    void add(const store::LogBatch& batch);
+    /// Ends the last epoch.
+    void finish() { end_epoch(true); }
+
+    [[nodiscard]] const VerificationTotals& totals() const noexcept { return totals_; }
+
+  private:
+    void end_epoch(bool is_last);
+    [[nodiscard]] ChannelLedger* ledger_of(ChannelId channel);
+
+    std::function<void(const EpochLedger&)> epoch_end_;
+    bool has_epoch_ = false;
+    EpochLedger epoch_;
+    ChannelCache<ChannelLedger*> ledgers_;
+    VerificationTotals totals_;
+};
+
+}  // namespace telegate::log_tool
